@@ -1,0 +1,29 @@
+/**
+ * The client of mqkernel: sends to and consumes from any Apache RocketMQ 4.9 compatible broker.
+ *
+ * - `Producer` sends messages: one by one, in batches, one-way.
+ * - `PushConsumer` consumes them, as a listener or as an async iterable.
+ * - `AdminClient` looks at and changes topics, groups and brokers.
+ *
+ * Everything that fails throws `ClientError` with a stable `code`.
+ */
+export { AdminClient, type CreateTopicOptions } from './admin/admin-client.js';
+export { ClientError, type ClientErrorCode } from './errors.js';
+export type { OutgoingMessage, ReceivedMessage } from './message.js';
+export { Producer, type ProducerOptions, type SendOptions } from './producer/producer.js';
+export type { SendResult, SendStatus } from './producer/sender.js';
+export { PushConsumer } from './consumer/push-consumer.js';
+export type { ConsumerPeriods, PushConsumerOptions } from './consumer/options.js';
+export type { ConsumeContext, ConsumeResult, Listener } from './consumer/dispatcher.js';
+export type { ConsumeFrom } from './consumer/start-offset.js';
+export type { Expression } from './consumer/subscription.js';
+export type { ClientOptions, ClientPeriods } from './transport/client-core.js';
+export type { MessageQueue } from './transport/message-queue.js';
+export type { OffsetWrapper } from '../protocol/bodies/consume-stats.js';
+export type { QueueTable } from '../protocol/bodies/message-queue.js';
+export type { BrokerData, ClusterInfo, QueueData, TopicRouteData } from '../protocol/bodies/route.js';
+export type { TopicOffset } from '../protocol/bodies/topic-stats.js';
+export { Perm, ResponseCode } from '../protocol/codes.js';
+export type { Clock } from '../kernel/base/clock.js';
+export { createLogger, silentLogger, type Logger, type LogLevel } from '../kernel/base/logger.js';
+export type { AllocationRule } from '../plugins/allocation/contract.js';

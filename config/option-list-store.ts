@@ -1,0 +1,161 @@
+import { choice, decimal, flag, ignoredFlag, ignoredInteger, ignoredText, integer, LONG_MAX, text } from './declare.js';
+
+/** Where and how messages are stored (4.9: MessageStoreConfig). */
+export const storeOptions = [
+  text('storePathRootDir', '', 'folder of the store', { derived: '$HOME/store' }),
+  text('storePathCommitLog', '', 'folder of the commit log', { derived: 'storePathRootDir/commitlog' }),
+  flag('memory', false, 'keeps messages in memory only: nothing is written, everything is gone at the end'),
+  integer('memoryStoreBytesMax', 536_870_912, 'bytes', 'bound of the memory store: the oldest segment makes room', {
+    min: 1_048_576,
+    max: LONG_MAX,
+  }),
+  integer('mappedFileSizeCommitLog', 1_073_741_824, 'bytes', 'size of each commit log file; 32 MiB in memory', {
+    min: 4096,
+  }),
+  integer(
+    'mappedFileSizeConsumeQueue',
+    6_000_000,
+    'bytes',
+    'size of each ConsumeQueue file, in memory a tenth; rounded up to 20',
+    {
+      min: 20,
+    },
+  ),
+  integer('maxMessageSize', 4_194_304, 'bytes', 'largest body, and largest message less its fixed part', { min: 1 }),
+  choice('flushDiskType', ['ASYNC_FLUSH', 'SYNC_FLUSH'], 'ASYNC_FLUSH', 'whether a send waits for the disk'),
+  integer('flushIntervalCommitLog', 500, 'ms', 'between two flushes under ASYNC_FLUSH', { min: 1 }),
+  flag('flushCommitLogTimed', true, 'flushes by the clock; else an arrival may bring a flush earlier'),
+  integer('flushCommitLogLeastPages', 4, 'pages of 4 KiB', 'fewer are left to the thorough flush'),
+  integer('flushCommitLogThoroughInterval', 10_000, 'ms', 'after which every page is flushed, however few', { min: 1 }),
+  integer('syncFlushTimeout', 5000, 'ms', 'a send that waited longer for the disk is answered 10', { min: 1 }),
+  integer('flushIntervalConsumeQueue', 1000, 'ms', 'between two flushes of the queue files', { min: 1 }),
+  integer('flushConsumeQueueLeastPages', 2, 'pages of 4 KiB', 'fewer are left to the thorough flush'),
+  integer('flushConsumeQueueThoroughInterval', 60_000, 'ms', 'after which every queue file is flushed', { min: 1 }),
+  flag('checkCRCOnRecover', true, 'checks bodies while the store is recovered'),
+  flag('diskFallRecorded', true, 'tells consumers how far they are behind'),
+  flag('duplicationEnable', false, 'the original dispatches only what is confirmed elsewhere', {
+    refused: [{ value: true, why: 'duplication is not there' }],
+  }),
+  decimal('diskSpaceWarningLevelRatio', 0.9, 'share of the disk', 'above it sends are refused with code 14', {
+    min: 0.35,
+    max: 0.99,
+  }),
+  integer('osPageCacheBusyTimeOutMills', 1000, 'ms', 'after which the original calls the page cache busy', {
+    accepted: 'nothing waits for a page here: see waitTimeMillsInSendQueue',
+  }),
+];
+
+/** Reading for consumers (4.9: MessageStoreConfig). */
+export const readingOptions = [
+  integer('maxTransferBytesOnMessageInMemory', 262_144, 'bytes', 'bound of one pull answer near the tail', { min: 1 }),
+  integer('maxTransferCountOnMessageInMemory', 32, 'messages', 'bound of one pull answer near the tail', { min: 1 }),
+  integer('maxTransferBytesOnMessageInDisk', 65_536, 'bytes', 'bound of one pull answer far behind the tail', {
+    min: 1,
+  }),
+  integer('maxTransferCountOnMessageInDisk', 8, 'messages', 'bound of one pull answer far behind the tail', { min: 1 }),
+  integer(
+    'accessMessageInMemoryMaxRatio',
+    40,
+    'percent',
+    'of the memory: what lies further behind the tail is on disk',
+    {
+      max: 100,
+    },
+  ),
+  integer('totalMemoryBytes', 0, 'bytes', 'what accessMessageInMemoryMaxRatio is a share of', {
+    derived: "the machine's memory",
+    max: LONG_MAX,
+  }),
+  flag('offsetCheckInSlave', false, 'corrects offsets on a slave too', { accepted: 'not yet: comes with replication' }),
+  integer('defaultQueryMaxNum', 32, 'messages', 'bound of one query by key', {
+    accepted: 'not yet: queries by key come with the index',
+  }),
+];
+
+/** Delayed messages (4.9: MessageStoreConfig). */
+export const scheduleOptions = [
+  text(
+    'messageDelayLevel',
+    '1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h',
+    'the delay of each level, from level 1 on; units s, m, h, d',
+  ),
+  integer('flushDelayOffsetInterval', 10_000, 'ms', 'between two writes of delayOffset.json', { min: 10 }),
+];
+
+/** Replication (4.9: MessageStoreConfig). */
+export const haOptions = [
+  choice('brokerRole', ['ASYNC_MASTER', 'SYNC_MASTER', 'SLAVE'], 'ASYNC_MASTER', 'whether a send waits for a slave', {
+    refused: [
+      { value: 'SYNC_MASTER', why: 'replication is not there yet: a send could never be confirmed by a slave' },
+      { value: 'SLAVE', why: 'replication is not there yet: nothing would be copied' },
+    ],
+  }),
+  integer('haListenPort', 10_912, 'port', 'where slaves connect', {
+    derived: 'listenPort + 1, also when it is set: 4.9.7 overwrites it',
+    max: 65535,
+  }),
+];
+
+const HA = 'not yet: comes with replication';
+const MAPPED = 'files are written with pwrite: nothing is mapped, locked or warmed';
+const RETENTION = 'not yet: old files are not deleted';
+const INDEX = 'not yet: there is no index of keys';
+const DLEDGER = 'there is no DLedger';
+const LMQ = 'there are no light message queues';
+
+/** Read, and without meaning here (4.9: MessageStoreConfig). */
+export const ignoredStoreOptions = [
+  ignoredText('storePathDLedgerCommitLog', '', DLEDGER),
+  text('readOnlyCommitLogStorePaths', '', 'folders of commit log files that are only read', {
+    accepted: 'the commit log lies in one folder',
+  }),
+  flag('enableConsumeQueueExt', false, 'keeps filter bits beside the ConsumeQueue', {
+    refused: [{ value: true, why: 'ConsumeQueue extension files are not there yet, and a store with them differs' }],
+  }),
+  ignoredInteger('mappedFileSizeConsumeQueueExt', 50_331_648, 'see enableConsumeQueueExt'),
+  ignoredInteger('bitMapLengthConsumeQueueExt', 64, 'see enableConsumeQueueExt'),
+  ignoredInteger('commitIntervalCommitLog', 200, MAPPED),
+  ignoredFlag('useReentrantLockWhenPutMessage', true, 'one thread writes: there is no lock'),
+  ignoredInteger('cleanResourceInterval', 10_000, RETENTION),
+  ignoredInteger('deleteCommitLogFilesInterval', 100, RETENTION),
+  ignoredInteger('deleteConsumeQueueFilesInterval', 100, RETENTION),
+  ignoredInteger('destroyMapedFileIntervalForcibly', 120_000, MAPPED),
+  ignoredInteger('redeleteHangedFileInterval', 120_000, MAPPED),
+  ignoredText('deleteWhen', '04', RETENTION),
+  ignoredInteger('diskMaxUsedSpaceRatio', 75, RETENTION),
+  ignoredInteger('fileReservedTime', 72, RETENTION),
+  ignoredFlag('cleanFileForciblyEnable', true, RETENTION),
+  ignoredInteger('putMsgIndexHightWater', 600_000, INDEX),
+  ignoredInteger('commitCommitLogLeastPages', 4, MAPPED),
+  ignoredInteger('flushLeastPagesWhenWarmMapedFile', 4096, MAPPED),
+  ignoredInteger('commitCommitLogThoroughInterval', 200, MAPPED),
+  ignoredFlag('messageIndexEnable', true, INDEX),
+  ignoredInteger('maxHashSlotNum', 5_000_000, INDEX),
+  ignoredInteger('maxIndexNum', 20_000_000, INDEX),
+  ignoredInteger('maxMsgsNumBatch', 64, INDEX),
+  ignoredFlag('messageIndexSafe', false, INDEX),
+  ignoredInteger('haSendHeartbeatInterval', 5000, HA),
+  ignoredInteger('haHousekeepingInterval', 20_000, HA),
+  ignoredInteger('haTransferBatchSize', 32_768, HA),
+  ignoredText('haMasterAddress', '', HA),
+  ignoredInteger('haSlaveFallbehindMax', 268_435_456, HA),
+  ignoredInteger('slaveTimeout', 3000, HA),
+  ignoredFlag('warmMapedFileEnable', false, MAPPED),
+  ignoredFlag('debugLockEnable', false, MAPPED),
+  ignoredFlag('transientStorePoolEnable', false, MAPPED),
+  ignoredInteger('transientStorePoolSize', 5, MAPPED),
+  ignoredFlag('fastFailIfNoBufferInStorePool', false, MAPPED),
+  flag('enableDLegerCommitLog', false, 'writes through a Raft group', { refused: [{ value: true, why: DLEDGER }] }),
+  ignoredText('dLegerGroup', '', DLEDGER),
+  ignoredText('dLegerPeers', '', DLEDGER),
+  ignoredText('dLegerSelfId', '', DLEDGER),
+  ignoredText('preferredLeaderId', '', DLEDGER),
+  ignoredFlag('enableBatchPush', false, DLEDGER),
+  ignoredFlag('enableScheduleMessageStats', true, 'not yet: statistics'),
+  ignoredFlag('enableLmq', false, LMQ),
+  ignoredFlag('enableMultiDispatch', false, LMQ),
+  ignoredInteger('maxLmqConsumeQueueNum', 20_000, LMQ),
+  ignoredFlag('enableScheduleAsyncDeliver', false, 'delivery never holds a thread: it is always asynchronous'),
+  ignoredInteger('scheduleAsyncDeliverMaxPendingLimit', 2000, 'see enableScheduleAsyncDeliver'),
+  ignoredInteger('scheduleAsyncDeliverMaxResendNum2Blocked', 3, 'see enableScheduleAsyncDeliver'),
+];

@@ -1,0 +1,20 @@
+import { Lifecycle } from 'tsyringe';
+import type { PluginManifest } from '../../kernel/plugin.js';
+import { Admin } from './main.js';
+import { OffsetQueries } from './offset-queries.js';
+import { RuntimeInfo } from './runtime-info.js';
+import { StatsQueries } from './stats-queries.js';
+
+export const manifest: PluginManifest = {
+  name: 'admin',
+  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'metrics', 'schedule'],
+  provides: [],
+  setup(container) {
+    const single = { lifecycle: Lifecycle.Singleton };
+    container.register(OffsetQueries, { useClass: OffsetQueries }, single);
+    container.register(StatsQueries, { useClass: StatsQueries }, single);
+    container.register(RuntimeInfo, { useClass: RuntimeInfo }, single);
+    container.register(Admin, { useClass: Admin }, single);
+  },
+  main: Admin,
+};

@@ -1,0 +1,29 @@
+import { Lifecycle } from 'tsyringe';
+import type { PluginManifest } from '../../kernel/plugin.js';
+import { AppendGate, LogReader, MessageWriter, StoreHost, StoreState, StoreStatus } from './contract.js';
+import { Gate } from './gate.js';
+import { CommitLogReader } from './log-reader.js';
+import { CommitLog } from './main.js';
+import { GateWriter } from './message-writer.js';
+import { OpenStore } from './open-store.js';
+import { Status } from './status.js';
+import { AdvertisedHost } from './store-host.js';
+
+export const manifest: PluginManifest = {
+  name: 'commitlog',
+  needs: [],
+  provides: [StoreState, StoreHost, AppendGate, MessageWriter, LogReader, StoreStatus],
+  setup(container) {
+    const single = { lifecycle: Lifecycle.Singleton };
+    container.register(OpenStore, { useClass: OpenStore }, single);
+    container.register(StoreState, { useToken: OpenStore });
+    container.register(StoreHost, { useClass: AdvertisedHost }, single);
+    container.register(Gate, { useClass: Gate }, single);
+    container.register(AppendGate, { useToken: Gate });
+    container.register(CommitLogReader, { useClass: CommitLogReader }, single);
+    container.register(LogReader, { useToken: CommitLogReader });
+    container.register(MessageWriter, { useClass: GateWriter }, single);
+    container.register(StoreStatus, { useClass: Status }, single);
+  },
+  main: CommitLog,
+};

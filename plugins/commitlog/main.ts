@@ -1,0 +1,57 @@
+import { inject, injectable } from '../../kernel/container.js';
+import type { PluginMain } from '../../kernel/plugin.js';
+import { Watermark } from '../../kernel/ring/watermarks.js';
+import { ThreadHost } from '../../kernel/threads/contract.js';
+import type { RunningService } from '../../kernel/threads/service.js';
+import { Logger, Options } from '../../kernel/tokens.js';
+import { startCommitLog } from '../../workers/commitlog/handle.js';
+import { Gate } from './gate.js';
+import { CommitLogReader } from './log-reader.js';
+import { OpenStore } from './open-store.js';
+
+/** The store's life: open and recover, run the writer, and at the end say whether all of it reached the disk. */
+@injectable()
+export class CommitLog implements PluginMain {
+  #service: RunningService | undefined;
+
+  constructor(
+    @inject(OpenStore) private readonly store: OpenStore,
+    @inject(Gate) private readonly gate: Gate,
+    @inject(CommitLogReader) private readonly reader: CommitLogReader,
+    @inject(ThreadHost) private readonly threads: ThreadHost,
+    @inject(Options) private readonly options: Options,
+    @inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.store.open();
+    const followers = this.options.flushDiskType === 'SYNC_FLUSH' ? ['flush', 'reput'] : ['reput'];
+    this.#service = await startCommitLog(this.threads, {
+      log: this.store.log,
+      rings: [{ memory: this.gate.memory, producer: this.store.wake.address }],
+      watermarks: this.store.watermarks.memory,
+      queueTable: this.store.queueTable.memory,
+      followers: followers.map((name) => this.threads.bellOf(name)),
+    });
+    this.gate.attach(this.#service);
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop();
+    this.reader.close();
+    const clean = this.#allIsSafe();
+    if (!clean) this.logger.warn({}, 'not everything was synced and dispatched: the next start recovers the store');
+    await this.store.close(clean);
+  }
+
+  /** Readers were stopped before: flush and dispatch have reached the end, or never will. */
+  #allIsSafe(): boolean {
+    const { watermarks } = this.store;
+    const end = watermarks.get(Watermark.appended);
+    return (
+      this.#service !== undefined &&
+      watermarks.get(Watermark.flushed) === end &&
+      watermarks.get(Watermark.dispatched) === end
+    );
+  }
+}

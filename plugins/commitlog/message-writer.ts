@@ -1,0 +1,90 @@
+import { inject, injectable } from '../../kernel/container.js';
+import { recordBytes, withHostFlags, writeRecord } from '../../protocol/message/record.js';
+import {
+  AppendGate,
+  StoreHost,
+  type AppendResult,
+  type AppendStatus,
+  type MessageWriter,
+  type NewMessage,
+  type PendingAppend,
+} from './contract.js';
+import { Fifo } from '../../kernel/base/fifo.js';
+import { physicalOffsetAt, queueOffsetAt, storeTimeAt } from '../../protocol/message/stamped.js';
+
+/** One message that somebody awaits. */
+class AwaitedAppend implements PendingAppend {
+  #queueOffset = -1;
+  #physicalOffset = -1;
+  #storeTimestamp = -1;
+
+  constructor(
+    readonly message: NewMessage,
+    private readonly resolve: (result: AppendResult) => void,
+  ) {}
+
+  get waitStore(): boolean {
+    return this.message.waitStore;
+  }
+
+  appended(ring: DataView, start: number): void {
+    this.#queueOffset = queueOffsetAt(ring, start);
+    this.#physicalOffset = physicalOffsetAt(ring, start);
+    this.#storeTimestamp = storeTimeAt(ring, start);
+  }
+
+  settle(status: AppendStatus, reason: string): void {
+    const [queueOffset, physicalOffset, storeTimestamp] = [
+      this.#queueOffset,
+      this.#physicalOffset,
+      this.#storeTimestamp,
+    ];
+    this.resolve({ status, reason, queueOffset, physicalOffset, storeTimestamp });
+  }
+}
+
+/** Stores single messages of other plugins; those that find the ring full wait, in order. */
+@injectable()
+export class GateWriter implements MessageWriter {
+  readonly #waiting = new Fifo<AwaitedAppend>(16);
+
+  constructor(
+    @inject(AppendGate) private readonly gate: AppendGate,
+    @inject(StoreHost) private readonly host: StoreHost,
+  ) {
+    gate.onRoom(() => this.#retry());
+  }
+
+  append(message: NewMessage): Promise<AppendResult> {
+    return new Promise((resolve) => {
+      const pending = new AwaitedAppend(message, resolve);
+      const refusal = this.gate.readOnlyReason;
+      if (refusal !== undefined) pending.settle('readOnly', refusal);
+      else if (this.#waiting.size > 0 || !this.#put(pending)) this.#waiting.push(pending);
+      else this.gate.publish();
+    });
+  }
+
+  #retry(): void {
+    if (this.#waiting.size === 0) return;
+    for (let head = this.#waiting.peek(); head !== undefined && this.#put(head); head = this.#waiting.peek())
+      this.#waiting.shift();
+    this.gate.publish();
+  }
+
+  /** False when the ring has no room now. */
+  #put(pending: AwaitedAppend): boolean {
+    const { gate, host } = this;
+    const { message } = pending;
+    const topic = Buffer.from(message.topic);
+    const properties = Buffer.from(message.properties);
+    const sysFlag = withHostFlags(message.sysFlag, message.bornAddress.length === 16, host.address.length === 16);
+    const size = recordBytes(sysFlag, message.body.length, topic.length, properties.length);
+    const start = gate.reserve(size);
+    if (start < 0) return false;
+    const { address: storeAddress, port: storePort } = host;
+    writeRecord(gate.bytes, start, { ...message, topic, properties, storeAddress, storePort });
+    gate.commit(size, message.topic, message.queueId, 1, pending);
+    return true;
+  }
+}

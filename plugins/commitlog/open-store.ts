@@ -1,0 +1,69 @@
+import { inject, injectable } from '../../kernel/container.js';
+import { QueueTable } from '../../kernel/ring/queue-table.js';
+import { WakeLoop } from '../../kernel/ring/wake-loop.js';
+import { Watermarks } from '../../kernel/ring/watermarks.js';
+import { Clock, Logger, Options } from '../../kernel/tokens.js';
+import { markEnded, markRunning } from '../../store/checkpoint/checkpoint.js';
+import type { StoreFiles } from '../../store/files/contract.js';
+import { MemoryFiles } from '../../store/files/memory-files.js';
+import { nodeFiles } from '../../store/files/node-files.js';
+import { storePaths, type StorePaths } from '../../store/files/paths.js';
+import { acquireStoreLock, type StoreLock } from '../../store/files/store-lock.js';
+import type { LogLocation } from '../../workers/commitlog/contract.js';
+import type { StoreState } from './contract.js';
+import { recoverStore } from './recover-store.js';
+
+/** Opens the store's folder, takes its lock, recovers the log: everything that must be right before a worker starts. */
+@injectable()
+export class OpenStore implements StoreState {
+  readonly inMemory: boolean;
+  readonly files: StoreFiles;
+  readonly paths: StorePaths;
+  readonly log: LogLocation;
+  readonly watermarks = new Watermarks(Watermarks.allocate());
+  readonly queueTable: QueueTable;
+  readonly wake = new WakeLoop();
+  #lock: StoreLock | undefined;
+
+  constructor(
+    @inject(Options) private readonly options: Options,
+    @inject(Clock) private readonly clock: Clock,
+    @inject(Logger) private readonly logger: Logger,
+  ) {
+    this.inMemory = options.memory;
+    this.files = options.memory ? new MemoryFiles(options.memoryStoreBytesMax) : nodeFiles;
+    this.paths = storePaths(options.storePathRootDir, options.storePathCommitLog);
+    this.log = {
+      dir: this.paths.commitLog,
+      temporaryDir: this.paths.temporary,
+      segmentBytes: options.mappedFileSizeCommitLog,
+      ...(options.memory ? { files: this.files } : {}),
+    };
+    this.queueTable = new QueueTable(QueueTable.allocate(options.queueTableRowsMax));
+  }
+
+  async open(): Promise<void> {
+    if (!this.inMemory) await this.#claim();
+    const begun = this.clock.monoMs();
+    const recovered = recoverStore(this, this.options, this.clock);
+    this.logger.info(
+      { ...recovered, ms: Math.round(this.clock.monoMs() - begun) },
+      recovered.normalExit ? 'store opened' : 'store recovered after an abnormal end',
+    );
+    markRunning(this.files, this.paths.abort);
+    this.wake.start();
+  }
+
+  /** `clean`: everything appended is synced and dispatched. Otherwise the next start recovers. */
+  async close(clean: boolean): Promise<void> {
+    await this.wake.stop();
+    if (clean) markEnded(this.files, this.paths.abort);
+    await this.#lock?.release();
+  }
+
+  async #claim(): Promise<void> {
+    const { commitLog, consumeQueue, config, temporary } = this.paths;
+    this.#lock = await acquireStoreLock(this.paths.lock);
+    for (const dir of [commitLog, consumeQueue, config, temporary]) this.files.makeDir(dir);
+  }
+}

@@ -1,0 +1,15 @@
+import { inject, injectable } from '../../kernel/container.js';
+import { Options } from '../../kernel/tokens.js';
+import { addressBytes } from '../../protocol/message/host.js';
+import type { StoreHost } from './contract.js';
+
+@injectable()
+export class AdvertisedHost implements StoreHost {
+  readonly address: Buffer;
+  readonly port: number;
+
+  constructor(@inject(Options) options: Options) {
+    this.address = addressBytes(options.brokerIP1);
+    this.port = options.listenPort;
+  }
+}

@@ -1,0 +1,72 @@
+import type { InjectionToken } from 'tsyringe';
+import type { PluginManifest } from '../../kernel/plugin.js';
+
+export { RecordProperties } from './record-properties.js';
+
+/** The user properties of one stored message, read on demand from its bytes. */
+export interface MessageProperties {
+  /** The value, or undefined when the message does not carry the property. */
+  get(name: string): string | undefined;
+}
+
+/** One subscription's filter, compiled once. Must be pure: same message, same answer. */
+export interface CompiledFilter {
+  /** From the ConsumeQueue entry alone. False means certainly no match; true means look further (or match, without `matches`). */
+  matchesTagsCode?(tagsCode: bigint): boolean;
+  /** From the record's properties; called only when `matchesTagsCode` did not say no. Missing: the tags code decides. */
+  matches?(properties: MessageProperties): boolean;
+}
+
+/** What a filter author exports through `defineFilter`; importable from any thread, no state, no I/O. */
+export interface FilterRule {
+  /** The `expressionType` that clients name, such as TAG or SQL92. */
+  readonly expressionType: string;
+  /** Compiles an expression; throws FilterError with position and reason when it is not valid. */
+  compile(expression: string): CompiledFilter;
+}
+
+/** A filter is a plugin of its own kind: the pure rule and the manifest that registers it. */
+export interface FilterPlugin {
+  readonly kind: 'filter';
+  readonly name: string;
+  readonly rule: FilterRule;
+}
+
+/** Why an expression was refused; answered as SUBSCRIPTION_PARSE_FAILED (23). */
+export class FilterError extends Error {
+  override readonly name = 'FilterError';
+  constructor(
+    readonly reason: string,
+    /** Zero-based character position in the expression, or -1 when it has none. */
+    readonly position: number,
+  ) {
+    super(position < 0 ? reason : `${reason} at position ${position}`);
+  }
+}
+
+/** Declares a filter plugin. Works from plain JavaScript; checks the shape so that a mistake is named at load. */
+export function defineFilter(name: string, rule: FilterRule): FilterPlugin {
+  if (typeof name !== 'string' || name === '') throw new TypeError('defineFilter: name must be a non-empty string');
+  if (typeof rule?.expressionType !== 'string' || rule.expressionType === '')
+    throw new TypeError(`defineFilter(${name}): rule.expressionType must be a non-empty string`);
+  if (typeof rule.compile !== 'function') throw new TypeError(`defineFilter(${name}): rule.compile must be a function`);
+  return { kind: 'filter', name, rule };
+}
+
+export type AnyPlugin = PluginManifest | FilterPlugin;
+
+/** Every filter of this broker, by the `expressionType` that clients name. */
+export interface FilterRegistry {
+  /** Throws KernelError when the plugin's name or expression type is taken, or when it has not the shape of one. */
+  register(plugin: FilterPlugin): void;
+  /** The plugin for an expression type; TAG when the type is missing or empty, undefined when nobody knows it. */
+  get(expressionType: string | null | undefined): FilterPlugin | undefined;
+  /**
+   * Compiled once and kept, as are refusals. The result never throws and answers only true or false: a rule that breaks its
+   * contract is named in the log, counted, and taken for "does not match". Throws FilterError, also for an unknown type.
+   */
+  compile(expressionType: string | null | undefined, expression: string): CompiledFilter;
+  /** How often each plugin broke its contract, by plugin name; only those that did. */
+  readonly faults: ReadonlyMap<string, number>;
+}
+export const FilterRegistry: InjectionToken<FilterRegistry> = Symbol('FilterRegistry');

@@ -1,0 +1,5 @@
+import { defineFilter } from '../contract.js';
+import { tagRule } from './rule.js';
+
+/** Tags: `*`, `orders`, `orders || refunds`. */
+export default defineFilter('tag', tagRule);

@@ -1,0 +1,13 @@
+import type { PluginManifest } from '../../kernel/plugin.js';
+import { Flush } from './main.js';
+
+/** Needs reput so that it stops before it: what is flushed last is still dispatched. */
+export const manifest: PluginManifest = {
+  name: 'flush',
+  needs: ['commitlog', 'reput'],
+  provides: [],
+  setup(container) {
+    container.registerSingleton(Flush);
+  },
+  main: Flush,
+};

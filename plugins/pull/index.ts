@@ -1,0 +1,18 @@
+import { Lifecycle } from 'tsyringe';
+import type { PluginManifest } from '../../kernel/plugin.js';
+import { Pull } from './main.js';
+import { PullChecks } from './checks.js';
+import { MessageSelector } from './selector.js';
+
+export const manifest: PluginManifest = {
+  name: 'pull',
+  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'filter', 'metrics'],
+  provides: [],
+  setup(container) {
+    const single = { lifecycle: Lifecycle.Singleton };
+    container.register(PullChecks, { useClass: PullChecks }, single);
+    container.register(MessageSelector, { useClass: MessageSelector }, single);
+    container.register(Pull, { useClass: Pull }, single);
+  },
+  main: Pull,
+};

@@ -1,0 +1,36 @@
+import type { CompiledFilter } from '../filter/contract.js';
+
+/** How a look into a queue ended; the names are the remark of the answer (4.9: GetMessageStatus). */
+export type SelectionStatus =
+  | 'FOUND'
+  | 'NO_MATCHED_MESSAGE'
+  | 'MESSAGE_WAS_REMOVING'
+  | 'OFFSET_FOUND_NULL'
+  | 'OFFSET_OVERFLOW_BADLY'
+  | 'OFFSET_OVERFLOW_ONE'
+  | 'OFFSET_TOO_SMALL'
+  | 'NO_MATCHED_LOGIC_QUEUE'
+  | 'NO_MESSAGE_IN_QUEUE';
+
+/** What one pull asks of the store. */
+export interface SelectRequest {
+  readonly topic: string;
+  readonly queueId: number;
+  readonly offset: number;
+  readonly maxMessages: number;
+  readonly filter: CompiledFilter;
+}
+
+/** What it got. */
+export interface Selection {
+  readonly status: SelectionStatus;
+  readonly nextOffset: number;
+  readonly minOffset: number;
+  readonly maxOffset: number;
+  /** Records that follow each other, in one piece or several. */
+  readonly body: readonly Buffer[];
+  readonly messages: number;
+  readonly bytes: number;
+  /** The consumer is so far behind that a slave should serve it. */
+  readonly slow: boolean;
+}

@@ -1,0 +1,30 @@
+import type { InjectionToken } from 'tsyringe';
+
+/** One 20-byte ConsumeQueue unit. */
+export interface QueueEntry {
+  readonly physicalOffset: number;
+  readonly size: number;
+  readonly tagsCode: bigint;
+}
+
+/** The dispatched queues, read side. Looking at an unknown topic or queue never creates state. */
+export interface Queues {
+  has(topic: string, queueId: number): boolean;
+  /** Queue ids of the topic that exist in the store, ascending. */
+  idsOf(topic: string): number[];
+  topics(): string[];
+  /** First offset still there; 0 for an unknown queue. */
+  minOffset(topic: string, queueId: number): number;
+  /** Offset after the last dispatched entry; 0 for an unknown queue. */
+  maxOffset(topic: string, queueId: number): number;
+  /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end; one read. */
+  entries(topic: string, queueId: number, offset: number, count: number): Buffer;
+  entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
+  /** 4.9: getOffsetInQueueByTime. */
+  offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;
+  /** Forgets a deleted topic's queues and removes their files. */
+  deleteTopic(topic: string): Promise<void>;
+  /** Called with each queue that grew, on the network thread, soon after its entries became visible. */
+  onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void;
+}
+export const Queues: InjectionToken<Queues> = Symbol('Queues');

@@ -1,0 +1,123 @@
+import { inject, injectable } from '../../kernel/container.js';
+import { ArrivalRing } from '../../kernel/ring/arrivals.js';
+import { QueueWord } from '../../kernel/ring/queue-table.js';
+import type { Remote } from '../../kernel/threads/contract.js';
+import { Options } from '../../kernel/tokens.js';
+import { QueueFiles } from '../../store/consumequeue/queue-files.js';
+import { offsetByTime } from '../../store/consumequeue/search.js';
+import { queueFileBytes, UNIT_BYTES } from '../../store/consumequeue/unit.js';
+import type { ReputCalls } from '../../workers/reput/contract.js';
+import { LogReader, StoreState } from '../commitlog/contract.js';
+import type { QueueEntry, Queues } from './contract.js';
+
+const ARRIVALS = 16_384;
+const noUnits = Buffer.alloc(0);
+
+/** The network thread's view of the dispatched queues: offsets from shared memory, units from the files. */
+@injectable()
+export class QueueReader implements Queues {
+  readonly arrivals = ArrivalRing.allocate(ARRIVALS);
+  readonly #files: QueueFiles;
+  readonly #listeners: ((topic: string, queueId: number, maxOffset: number) => void)[] = [];
+  #calls: Remote<ReputCalls> | undefined;
+
+  constructor(
+    @inject(StoreState) private readonly state: StoreState,
+    @inject(LogReader) private readonly log: LogReader,
+    @inject(Options) options: Options,
+  ) {
+    this.#files = new QueueFiles({
+      files: state.files,
+      dir: state.paths.consumeQueue,
+      temporaryDir: state.paths.temporary,
+      fileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
+      openMax: options.queueFilesOpenMax,
+      mode: 'read',
+    });
+    const ring = new ArrivalRing(this.arrivals);
+    state.wake.add(
+      () =>
+        ring.drain(
+          (row) => this.#arrived(row),
+          () => this.#allArrived(),
+        ),
+      () => !ring.isEmpty(),
+    );
+  }
+
+  attach(calls: Remote<ReputCalls>): void {
+    this.#calls = calls;
+  }
+
+  has(topic: string, queueId: number): boolean {
+    return this.state.queueTable.find(topic, queueId) >= 0;
+  }
+
+  idsOf(topic: string): number[] {
+    return this.state.queueTable.idsOf(topic);
+  }
+
+  topics(): string[] {
+    return this.state.queueTable.topics();
+  }
+
+  minOffset(topic: string, queueId: number): number {
+    const row = this.state.queueTable.find(topic, queueId);
+    return row < 0 ? 0 : this.state.queueTable.get(row, QueueWord.minimum);
+  }
+
+  maxOffset(topic: string, queueId: number): number {
+    const row = this.state.queueTable.find(topic, queueId);
+    return row < 0 ? 0 : this.state.queueTable.get(row, QueueWord.dispatched);
+  }
+
+  entries(topic: string, queueId: number, offset: number, count: number): Buffer {
+    const available = this.maxOffset(topic, queueId) - offset;
+    if (offset < 0 || available <= 0 || count <= 0) return noUnits;
+    return this.#files.read(topic, queueId, offset, Math.min(count, available));
+  }
+
+  entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
+    const unit = this.entries(topic, queueId, offset, 1);
+    if (unit.length < UNIT_BYTES) return undefined;
+    return {
+      physicalOffset: Number(unit.readBigInt64BE(0)),
+      size: unit.readInt32BE(8),
+      tagsCode: unit.readBigInt64BE(12),
+    };
+  }
+
+  offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {
+    const storeTimestamp = (offset: number): Promise<number> => {
+      const entry = this.entry(topic, queueId, offset);
+      return entry === undefined ? Promise.resolve(-1) : this.log.storeTimestamp(entry.physicalOffset);
+    };
+    const minOffset = this.minOffset(topic, queueId);
+    const maxOffset = this.maxOffset(topic, queueId);
+    return offsetByTime({ minOffset, maxOffset, fileBytes: this.#files.fileBytes, storeTimestamp }, timestampMs);
+  }
+
+  async deleteTopic(topic: string): Promise<void> {
+    for (const queueId of this.idsOf(topic)) this.#files.forget(topic, queueId);
+    await this.#calls?.deleteTopic(topic);
+  }
+
+  onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  close(): void {
+    this.#files.close();
+  }
+
+  #arrived(row: number): void {
+    const { queueTable } = this.state;
+    const end = queueTable.get(row, QueueWord.dispatched);
+    for (const listener of this.#listeners) listener(queueTable.topicOf(row), queueTable.queueIdOf(row), end);
+  }
+
+  #allArrived(): void {
+    this.state.queueTable.sync();
+    for (let row = 0; row < this.state.queueTable.count; row++) this.#arrived(row);
+  }
+}

@@ -1,0 +1,15 @@
+import { inject, injectable } from '../../kernel/container.js';
+import { Pool } from '../../kernel/threads/contract.js';
+import { Logger, Options } from '../../kernel/tokens.js';
+import { nodeFiles } from '../../store/files/node-files.js';
+import { ConfigFile } from '../../store/metadata/config-file.js';
+import { replaceFileOn } from '../../workers/pool/handle.js';
+
+/** The name server's `kvConfig.json`. */
+@injectable()
+export class KvFile extends ConfigFile {
+  constructor(@inject(Options) options: Options, @inject(Pool) pool: Pool, @inject(Logger) logger: Logger) {
+    const path = options.memory ? undefined : options.kvConfigPath;
+    super({ path }, nodeFiles, replaceFileOn(pool), logger);
+  }
+}

@@ -1,0 +1,128 @@
+const NAME_END = 1;
+const PROPERTY_END = 2;
+const WAIT = Buffer.from('WAIT');
+const DELAY = Buffer.from('DELAY');
+const TRAN_MSG = Buffer.from('TRAN_MSG');
+const CLUSTER = Buffer.from('CLUSTER');
+
+/**
+ * One walk over a message's properties `name 1 value 2 name 1 value`: what they ask of the broker, and which of them are stored.
+ * WAIT is not stored, CLUSTER is the broker's to say, and what 4.9 cannot read it drops (4.9: MessageDecoder#string2messageProperties,
+ * SendMessageProcessor#asyncSendMessage). 4.9 stores them in the order of a hash map, this broker in the order in which they came.
+ */
+export class PropertyScan {
+  /** The message waits for flush and slave, which is the default. */
+  waitStore = true;
+  /** A delay level above 0, or one that cannot be read. */
+  delayed = false;
+  transaction = false;
+  /** Bytes of what is stored, separators between the properties included. */
+  keptBytes = 0;
+  readonly #clusterEntry: Buffer;
+  #ranges = new Int32Array(32);
+  #count = 0;
+
+  constructor(cluster: string) {
+    this.#clusterEntry = Buffer.from(`CLUSTER\u0001${cluster}`);
+  }
+
+  /** Bytes that `write` writes. */
+  get storedBytes(): number {
+    return this.keptBytes + (this.keptBytes > 0 ? 1 : 0) + this.#clusterEntry.length;
+  }
+
+  scan(bytes: Uint8Array, start: number, end: number): void {
+    this.waitStore = true;
+    this.delayed = false;
+    this.transaction = false;
+    this.keptBytes = 0;
+    this.#count = 0;
+    for (let at = start; at < end;) {
+      let middle = -1;
+      let to = at;
+      for (; to < end; to++) {
+        const byte = bytes[to];
+        if (byte === PROPERTY_END) break;
+        if (byte === NAME_END && middle < 0) middle = to;
+      }
+      if (middle > at && middle < to - 1 && this.#isKept(bytes, at, middle, to)) this.#keep(at, to);
+      at = to + 1;
+    }
+  }
+
+  /** Writes the stored properties with the broker's CLUSTER behind them; returns the position after them. */
+  write(source: Buffer, target: Buffer, at: number): number {
+    let to = at;
+    for (let i = 0; i < this.#count; i++) {
+      if (i > 0) target[to++] = PROPERTY_END;
+      to += copyBytes(source, this.#ranges[i * 2], this.#ranges[i * 2 + 1], target, to);
+    }
+    if (this.#count > 0) target[to++] = PROPERTY_END;
+    return to + copyBytes(this.#clusterEntry, 0, this.#clusterEntry.length, target, to);
+  }
+
+  /** Neighbours that stay together are one range, so that as a rule all properties are one copy. */
+  #keep(at: number, to: number): void {
+    const last = this.#count * 2 - 1;
+    if (this.#count > 0 && this.#ranges[last] + 1 === at) {
+      this.keptBytes += to - at + 1;
+      this.#ranges[last] = to;
+      return;
+    }
+    if (this.#count * 2 === this.#ranges.length) {
+      const wider = new Int32Array(this.#ranges.length * 2);
+      wider.set(this.#ranges);
+      this.#ranges = wider;
+    }
+    this.#ranges[this.#count * 2] = at;
+    this.#ranges[this.#count * 2 + 1] = to;
+    this.keptBytes += to - at + (this.#count > 0 ? 1 : 0);
+    this.#count++;
+  }
+
+  #isKept(bytes: Uint8Array, at: number, middle: number, to: number): boolean {
+    switch (middle - at) {
+      case 4:
+        if (!named(bytes, at, WAIT)) return true;
+        this.waitStore = isTrue(bytes, middle + 1, to);
+        return false;
+      case 5:
+        if (named(bytes, at, DELAY)) this.delayed = !isZero(bytes, middle + 1, to);
+        return true;
+      case 7:
+        return !named(bytes, at, CLUSTER);
+      case 8:
+        if (named(bytes, at, TRAN_MSG)) this.transaction = isTrue(bytes, middle + 1, to);
+        return true;
+      default:
+        return true;
+    }
+  }
+}
+
+/** For short ranges a loop is cheaper than a call out of JavaScript. */
+const LOOP_BYTES_MAX = 48;
+
+/** Copies `source[start, end)`; returns how many bytes that were. */
+export function copyBytes(source: Buffer, start: number, end: number, target: Buffer, at: number): number {
+  if (end - start > LOOP_BYTES_MAX) return source.copy(target, at, start, end);
+  for (let i = start; i < end; i++) target[at + i - start] = source[i];
+  return end - start;
+}
+
+function named(bytes: Uint8Array, at: number, name: Buffer): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
+  return true;
+}
+
+/** 4.9: Boolean#parseBoolean. */
+function isTrue(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start !== 4) return false;
+  const lower = (i: number): number => bytes[start + i] | 0x20;
+  return lower(0) === 0x74 && lower(1) === 0x72 && lower(2) === 0x75 && lower(3) === 0x65;
+}
+
+function isZero(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] !== 0x30) return false;
+  return true;
+}

@@ -1,0 +1,34 @@
+import type { Request } from '../../protocol/command.js';
+import type { TopicConfig } from '../../protocol/bodies/topic-config.js';
+import { SendFields } from '../../protocol/headers/send-message-fast.js';
+import type { Connection } from '../remoting/contract.js';
+
+/** Why a send is refused: answered at once, nothing stored. */
+export interface Refusal {
+  readonly code: number;
+  readonly remark: string;
+}
+
+/**
+ * The send that is being looked at. There is one, filled in anew for each request: the steps of the send path read and write it, and
+ * are done with it when they return.
+ */
+export class SendWork {
+  readonly fields = new SendFields();
+  request!: Request;
+  connection!: Connection;
+  topic = '';
+  config!: TopicConfig;
+  queueId = 0;
+  sysFlag = 0;
+  refusal: Refusal | undefined;
+
+  /** Always false, so that a step ends with `return work.refuse(…)`. */
+  refuse(code: number, remark: string): false {
+    this.refusal = { code, remark };
+    return false;
+  }
+}
+
+/** One step of the send path; false when it refused. */
+export type SendStep = (work: SendWork) => boolean;

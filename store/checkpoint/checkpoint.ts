@@ -1,0 +1,68 @@
+import type { StoreFiles } from '../files/contract.js';
+
+/**
+ * Up to which store times (ms) everything is synced: the commit log, the queues, the index (4.9: StoreCheckpoint). Never set newer
+ * than what is on disk; recovery after a crash begins by them.
+ */
+export interface Checkpoint {
+  readonly physicMsgTimestamp: number;
+  readonly logicsMsgTimestamp: number;
+  readonly indexMsgTimestamp: number;
+}
+
+/** 4.9 maps one page, so a file of any other size would be extended by it. */
+export const CHECKPOINT_BYTES = 4096;
+const USED_BYTES = 24;
+
+export const NO_CHECKPOINT: Checkpoint = { physicMsgTimestamp: 0, logicsMsgTimestamp: 0, indexMsgTimestamp: 0 };
+
+/** A missing or shortened file, or a nonsense time in it, reads as zeros: recovery then begins at the first segment. */
+export function readCheckpoint(files: StoreFiles, path: string): Checkpoint {
+  if (!files.exists(path)) return NO_CHECKPOINT;
+  const bytes = files.readAll(path);
+  if (bytes.length < USED_BYTES) return NO_CHECKPOINT;
+  return {
+    physicMsgTimestamp: readTime(bytes, 0),
+    logicsMsgTimestamp: readTime(bytes, 8),
+    indexMsgTimestamp: readTime(bytes, 16),
+  };
+}
+
+function readTime(bytes: Buffer, offset: number): number {
+  const time = Number(bytes.readBigInt64BE(offset));
+  return Number.isSafeInteger(time) && time >= 0 ? time : 0;
+}
+
+/** Writes the times in place, within one disk sector, and syncs. */
+export function writeCheckpoint(files: StoreFiles, path: string, checkpoint: Checkpoint): void {
+  const bytes = Buffer.alloc(CHECKPOINT_BYTES);
+  bytes.writeBigInt64BE(BigInt(checkpoint.physicMsgTimestamp), 0);
+  bytes.writeBigInt64BE(BigInt(checkpoint.logicsMsgTimestamp), 8);
+  bytes.writeBigInt64BE(BigInt(checkpoint.indexMsgTimestamp), 16);
+  if (!files.exists(path) || files.sizeOf(path) !== CHECKPOINT_BYTES) {
+    files.replace(path, bytes, false);
+    return;
+  }
+  const file = files.open(path, 'readWrite');
+  try {
+    file.write(bytes, 0, USED_BYTES, 0);
+    file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+/** True when the last broker on this store did not end by itself. */
+export function wasAborted(files: StoreFiles, abortPath: string): boolean {
+  return files.exists(abortPath);
+}
+
+/** Call it before the first write of a run (4.9: DefaultMessageStore#createTempFile). */
+export function markRunning(files: StoreFiles, abortPath: string): void {
+  if (!files.exists(abortPath)) files.replace(abortPath, '', false);
+}
+
+/** Call it last of all, and only when everything was dispatched and synced. */
+export function markEnded(files: StoreFiles, abortPath: string): void {
+  if (files.exists(abortPath)) files.remove(abortPath);
+}

@@ -1,0 +1,93 @@
+import type { RecordVisitor } from '../commitlog/recovery.js';
+import { DispatchFields, isQueued, readDispatch } from './read-dispatch.js';
+
+/** What a stretch of the log tells of one queue. */
+export interface QueueEnd {
+  readonly topic: string;
+  readonly queueId: number;
+  /** The first of the queue's records in the stretch. */
+  firstQueueOffset: number;
+  firstPhysical: number;
+  /** Queue offset after the last one, in the log's order: a topic made anew after its deletion begins at 0 again. */
+  nextOffset: number;
+  lastPhysical: number;
+}
+
+interface DispatchedQueue {
+  readonly topic: string;
+  readonly queueId: number;
+  readonly maxOffset: number;
+  readonly lastPhysical: number;
+}
+
+/** Which queue offsets the records of a stretch of the log have, so that a start knows the queues' ends before it dispatches. */
+export class QueueEnds {
+  readonly #ends = new Map<string, Map<number, QueueEnd>>();
+  readonly #fields = new DispatchFields([]);
+
+  /** For recoverLog. Records that cannot be dispatched count for no queue. */
+  readonly visit: RecordVisitor = (buffer, offset, _size, physicalOffset) => {
+    const fields = this.#fields;
+    if (readDispatch(buffer, offset, physicalOffset, fields) !== undefined || !isQueued(fields.sysFlag)) return;
+    const end = this.get(fields.topic, fields.queueId);
+    if (end !== undefined) {
+      end.nextOffset = fields.queueOffset + 1;
+      end.lastPhysical = physicalOffset;
+      return;
+    }
+    this.#put({
+      topic: fields.topic,
+      queueId: fields.queueId,
+      firstQueueOffset: fields.queueOffset,
+      firstPhysical: physicalOffset,
+      nextOffset: fields.queueOffset + 1,
+      lastPhysical: physicalOffset,
+    });
+  };
+
+  get(topic: string, queueId: number): QueueEnd | undefined {
+    return this.#ends.get(topic)?.get(queueId);
+  }
+
+  *all(): IterableIterator<QueueEnd> {
+    for (const queues of this.#ends.values()) yield* queues.values();
+  }
+
+  /**
+   * Physical offset from which on records are missing in queues that exist, or undefined when none is. A queue without a folder does
+   * not count: its topic was deleted.
+   */
+  missingFrom(dispatched: readonly DispatchedQueue[], physicalMin: number): number | undefined {
+    let from: number | undefined;
+    for (const queue of dispatched) {
+      const end = this.get(queue.topic, queue.queueId);
+      if (end === undefined || queue.maxOffset >= end.nextOffset) continue;
+      const next =
+        queue.maxOffset === end.firstQueueOffset ? end.firstPhysical : Math.max(physicalMin, queue.lastPhysical);
+      from = Math.min(from ?? next, next);
+    }
+    return from;
+  }
+
+  /** Takes in what the stretch right before this one tells. */
+  addEarlier(earlier: QueueEnds): void {
+    for (const before of earlier.all()) {
+      const end = this.get(before.topic, before.queueId);
+      if (end === undefined) {
+        this.#put(before);
+      } else {
+        end.firstQueueOffset = before.firstQueueOffset;
+        end.firstPhysical = before.firstPhysical;
+      }
+    }
+  }
+
+  #put(end: QueueEnd): void {
+    let queues = this.#ends.get(end.topic);
+    if (queues === undefined) {
+      queues = new Map();
+      this.#ends.set(end.topic, queues);
+    }
+    queues.set(end.queueId, end);
+  }
+}

@@ -1,0 +1,130 @@
+import { basename, dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
+import type { StoreFile, StoreFiles } from './contract.js';
+
+/** A file that may be renamed while it is open, so that its errors name where it is now. */
+export interface RenamableFile extends StoreFile {
+  renamed(path: string): void;
+}
+
+let temporaryCount = 0;
+
+/** Two threads make files of the same name at the same time; what a crash left behind must not be in the way either. */
+function temporaryName(path: string): string {
+  temporaryCount += 1;
+  return `${basename(path)}.${process.pid}-${threadId}-${temporaryCount}`;
+}
+
+/**
+ * The order of steps that makes files and folders safe against a power cut, over the single steps of a disk. The machine's files,
+ * memory and the lossy twin of the tests share it, so that the twin can cut between any two steps of what really runs.
+ */
+export abstract class OrderedFiles implements StoreFiles {
+  abstract open(path: string, mode: 'read' | 'readWrite'): StoreFile;
+  abstract list(dir: string): string[];
+  abstract exists(path: string): boolean;
+  abstract sizeOf(path: string): number;
+  abstract readAll(path: string): Buffer;
+
+  /** Makes an empty file for reading and writing; one that is there is emptied. The folder is not synced. */
+  protected abstract create(path: string): RenamableFile;
+  protected abstract rename(from: string, to: string): void;
+  /** Makes one folder whose parent exists; no error when it is there. The parent is not synced. */
+  protected abstract makeOneDir(path: string): void;
+  protected abstract syncDir(path: string): void;
+  protected abstract unlink(path: string): void;
+  /** Removes a folder with all in it; no error when it is missing. */
+  protected abstract unlinkTree(path: string): void;
+
+  createComplete(path: string, size: number, temporaryDir: string): StoreFile {
+    this.makeDir(dirname(path));
+    this.makeDir(temporaryDir);
+    if (this.exists(path)) {
+      throw new KernelError('EEXIST', `${path} exists already; a new store file may not replace it`);
+    }
+    try {
+      return this.createVia(join(temporaryDir, temporaryName(path)), path, size);
+    } catch (error) {
+      // The temporary folder lies on another file system than this folder (storePathCommitLog on its own mount).
+      if (systemCodeOf(error) !== 'EXDEV') throw error;
+      return this.createVia(`${path}.tmp`, path, size);
+    }
+  }
+
+  private createVia(temporary: string, path: string, size: number): StoreFile {
+    const file = this.create(temporary);
+    try {
+      file.truncate(size);
+      file.sync();
+      this.rename(temporary, path);
+    } catch (error) {
+      file.close();
+      this.unlinkQuietly(temporary);
+      throw error;
+    }
+    file.renamed(path);
+    try {
+      this.syncDir(dirname(path));
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    return file;
+  }
+
+  /**
+   * The new content is in place before the old one becomes the backup: with the other order a cut in between could leave a
+   * damaged main file beside its own copy.
+   */
+  replace(path: string, content: Uint8Array | string, keepBackup: boolean): void {
+    this.makeDir(dirname(path));
+    const old = keepBackup && this.exists(path) ? this.readAll(path) : undefined;
+    this.replaceOne(path, typeof content === 'string' ? Buffer.from(content) : content);
+    if (old !== undefined && old.length > 0) this.replaceOne(`${path}.bak`, old);
+  }
+
+  private replaceOne(path: string, content: Uint8Array): void {
+    const temporary = `${path}.tmp`;
+    const file = this.create(temporary);
+    try {
+      file.write(content, 0, content.length, 0);
+      file.sync();
+    } catch (error) {
+      file.close();
+      this.unlinkQuietly(temporary);
+      throw error;
+    }
+    file.close();
+    this.rename(temporary, path);
+    this.syncDir(dirname(path));
+  }
+
+  makeDir(path: string): void {
+    if (this.exists(path)) return;
+    const parent = dirname(path);
+    if (parent !== path) this.makeDir(parent);
+    this.makeOneDir(path);
+    this.syncDir(parent);
+  }
+
+  /** The folder is synced, so that files removed one after the other are gone in that order after a power cut, too. */
+  remove(path: string): void {
+    this.unlink(path);
+    this.syncDir(dirname(path));
+  }
+
+  removeTree(path: string): void {
+    if (!this.exists(path)) return;
+    this.unlinkTree(path);
+    this.syncDir(dirname(path));
+  }
+
+  private unlinkQuietly(path: string): void {
+    try {
+      this.unlink(path);
+    } catch {
+      // The error that led here says more; what is left lies under a temporary name.
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package mqk;
+
+import com.alibaba.fastjson.JSONObject;
+import java.util.List;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.common.message.MessageExt;
+
+/** Listeners of push consumers: every message becomes a "message" event; the first attempts may be refused. */
+final class Listeners {
+    private Listeners() {
+    }
+
+    /** args: {"topic", "expression": {"type", "text"}, "orderly", "refusals": attempts answered RECONSUME_LATER}. */
+    static void start(DefaultMQPushConsumer consumer, String handle, JSONObject args) throws Exception {
+        consumer.subscribe(args.getString("topic"), Messages.selector(args.getJSONObject("expression")));
+        int refusals = args.getIntValue("refusals");
+        if (args.getBooleanValue("orderly")) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                heard(handle, messages, refusals) ? ConsumeOrderlyStatus.SUCCESS
+                    : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                heard(handle, messages, refusals) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+                    : ConsumeConcurrentlyStatus.RECONSUME_LATER);
+        }
+        consumer.start();
+    }
+
+    private static boolean heard(String handle, List<MessageExt> messages, int refusals) {
+        boolean accepted = true;
+        for (MessageExt message : messages) {
+            Lines.event("message", handle, Messages.json(message)
+                .fluentPut("thread", Thread.currentThread().getName()));
+            accepted &= message.getReconsumeTimes() >= refusals;
+        }
+        return accepted;
+    }
+}

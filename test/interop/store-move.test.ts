@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, it } from 'mocha';
+import type { InMessage, OutMessage, Queue } from './support/driver.js';
+import { arrived, createTopic, driver, keysOf, routed, unique } from './support/suite.js';
+import { defaultKind, startTarget, type Target, type TargetKind } from './support/target.js';
+
+const consumedBefore = 12;
+
+function varied(topic: string, count: number): OutMessage[] {
+  return Array.from({ length: count }, (_, i) => ({
+    topic,
+    body: i % 5 === 0 ? '大'.repeat(5_000) : `消息 ${i} 🚀`,
+    keys: `k${i}`,
+    tags: i % 2 === 0 ? 'even' : 'odd',
+    properties: { number: String(i), 颜色: '红' },
+    flag: i,
+  }));
+}
+
+/** All that a reader sees of a message, but for what its client adds by itself. */
+function essence(message: InMessage): unknown {
+  const { CONSUME_START_TIME: _, MIN_OFFSET: __, MAX_OFFSET: ___, ...properties } = message.properties;
+  return { ...message, body: message.body.toString('base64'), properties };
+}
+
+async function readAll(target: Target, queues: readonly Queue[]): Promise<unknown[][]> {
+  const reader = await (await driver()).pullConsumer(target.namesrv, unique('group'));
+  const all: unknown[][] = [];
+  for (const queue of queues) all.push((await reader.drain(queue)).map(essence));
+  await reader.close();
+  return all;
+}
+
+describe('a store directory moves', function () {
+  this.timeout(180_000);
+  let storeDir: string | undefined;
+  let served: Target | undefined;
+
+  afterEach(async () => {
+    await served?.stop();
+    served = undefined;
+    if (storeDir !== undefined) rmSync(storeDir, { recursive: true, force: true });
+  });
+
+  it('from our broker to the real one', () => moves(defaultKind, 'jvm'));
+
+  it('from the real broker to ours', function () {
+    if (defaultKind === 'jvm') this.skip();
+    return moves('jvm', defaultKind);
+  });
+
+  async function moves(from: TargetKind, to: TargetKind): Promise<void> {
+    const java = await driver();
+    storeDir = mkdtempSync(join(tmpdir(), 'mqkernel-store-'));
+    const options = { enablePropertyFilter: true };
+    const before = (served = await startTarget({ kind: from, storeDir, options }));
+    const topic = unique('moved');
+    const queues = await createTopic(before, topic, 2);
+    const producer = await java.producer(before.namesrv);
+    const sent = varied(topic, 20);
+    for (const message of sent.slice(0, consumedBefore)) await producer.send(message);
+    const group = unique('group');
+    const consumer = await java.pushConsumer({ namesrv: before.namesrv, group, topic });
+    await arrived(consumer, consumedBefore);
+    await consumer.close();
+    for (const message of sent.slice(consumedBefore)) await producer.send(message);
+    await producer.close();
+    const written = await readAll(before, queues);
+    await before.stop();
+
+    // The same addresses, since the ids and store hosts in the files name them.
+    served = await startTarget({ kind: to, storeDir, options, sameAddressesAs: before });
+    await routed(served, topic);
+    assert.deepEqual(await readAll(served, queues), written);
+    await findsById(served, queues[0]);
+    await goesOn(served, topic, queues, group, sent, written);
+  }
+
+  async function findsById(target: Target, queue: Queue | undefined): Promise<void> {
+    const reader = await (await driver()).pullConsumer(target.namesrv, unique('group'));
+    assert.ok(queue);
+    const stored = (await reader.drain(queue))[3];
+    const found = (await reader.call('viewMessage', stored?.offsetMsgId)) as { queueOffset: number; msgId: string };
+    assert.deepEqual([found.queueOffset, found.msgId], [3, stored?.msgId]);
+    await reader.close();
+  }
+
+  async function goesOn(
+    target: Target,
+    topic: string,
+    queues: readonly Queue[],
+    group: string,
+    sent: readonly OutMessage[],
+    written: readonly unknown[][],
+  ): Promise<void> {
+    const java = await driver();
+    const producer = await java.producer(target.namesrv);
+    for (const queue of queues) {
+      const next = await producer.send({ topic, body: 'x', keys: `k2${queue.queueId}` }, queue);
+      assert.equal(next.queueOffset, written[queue.queueId]?.length);
+    }
+    const consumer = await java.pushConsumer({ namesrv: target.namesrv, group, topic });
+    const expected = [...sent.slice(consumedBefore), { keys: 'k20' }, { keys: 'k21' }];
+    assert.deepEqual(keysOf(await arrived(consumer, expected.length)), keysOf(expected));
+    await Promise.all([producer.close(), consumer.close()]);
+  }
+});

@@ -1,0 +1,31 @@
+/** `subscriptionGroup.json` as written by 4.9.7 (SubscriptionGroupManager#encode(true)), cut to two of its groups. */
+export const javaGroupsJson = `{
+	"dataVersion":{
+		"counter":0,
+		"timestamp":1700000000123
+	},
+	"subscriptionGroupTable":{
+		"SELF_TEST_C_GROUP":{
+			"brokerId":0,
+			"consumeBroadcastEnable":true,
+			"consumeEnable":true,
+			"consumeFromMinEnable":true,
+			"groupName":"SELF_TEST_C_GROUP",
+			"notifyConsumerIdsChangedEnable":true,
+			"retryMaxTimes":16,
+			"retryQueueNums":1,
+			"whichBrokerWhenConsumeSlowly":1
+		},
+		"CID_ONS-HTTP-PROXY":{
+			"brokerId":0,
+			"consumeBroadcastEnable":true,
+			"consumeEnable":true,
+			"consumeFromMinEnable":true,
+			"groupName":"CID_ONS-HTTP-PROXY",
+			"notifyConsumerIdsChangedEnable":true,
+			"retryMaxTimes":16,
+			"retryQueueNums":1,
+			"whichBrokerWhenConsumeSlowly":1
+		}
+	}
+}`;

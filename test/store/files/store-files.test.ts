@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import type { StoreFiles } from '../../../store/files/contract.js';
+import { MemoryFiles } from '../../../store/files/memory-files.js';
+import { nodeFiles } from '../../../store/files/node-files.js';
+import { LossyFiles, PowerCut } from '../../support/lossy-files.js';
+import { tempDir } from '../../support/temp-dir.js';
+
+const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code;
+
+/** Every implementation behind the contract passes the same tests. */
+function behavesAsStoreFiles(name: string, make: () => { files: StoreFiles; root: string; done: () => void }): void {
+  describe(`StoreFiles: ${name}`, () => {
+    let files: StoreFiles;
+    let root: string;
+    let done: () => void;
+    beforeEach(() => ({ files, root, done } = make()));
+    afterEach(() => done());
+
+    it('makes a complete file of zeros under its final name, folders and all', async () => {
+      const path = join(root, 'a/b/00000000000000000000');
+      const file = files.createComplete(path, 10_000, join(root, '.tmp'));
+      assert.equal(file.path, path);
+      assert.equal(file.size(), 10_000);
+      const bytes = Buffer.alloc(10_100, 1);
+      assert.equal(file.read(bytes, 0, 10_100, 0), 10_000);
+      assert.deepEqual(bytes.subarray(0, 10_000), Buffer.alloc(10_000));
+      assert.equal(await file.readAsync(bytes, 5, 200, 9_900), 100);
+      file.close();
+      assert.deepEqual(files.list(join(root, 'a/b')), ['00000000000000000000']);
+      assert.deepEqual(files.list(join(root, '.tmp')), []);
+      assert.deepEqual(files.list(root), ['.tmp', 'a']);
+    });
+
+    it('refuses to make a complete file where one is', () => {
+      const path = join(root, 'x');
+      files.createComplete(path, 10, join(root, '.tmp')).close();
+      assert.throws(() => files.createComplete(path, 20, join(root, '.tmp')), hasCode('EEXIST'));
+      assert.equal(files.sizeOf(path), 10);
+      assert.deepEqual(files.list(join(root, '.tmp')), []);
+    });
+
+    it('reads what was written, at odd places and across pages', () => {
+      const path = join(root, 'x');
+      const file = files.createComplete(path, 300_000, join(root, '.tmp'));
+      const data = Buffer.from(Array.from({ length: 140_000 }, (_, index) => index % 251));
+      file.write(data, 3, data.length - 3, 65_530);
+      const back = Buffer.alloc(data.length - 3);
+      assert.equal(file.read(back, 0, back.length, 65_530), back.length);
+      assert.ok(back.equals(data.subarray(3)));
+      file.sync();
+      file.close();
+      const other = files.open(path, 'read');
+      back.fill(0);
+      other.read(back, 1, 10, 65_530);
+      assert.ok(back.subarray(1, 11).equals(data.subarray(3, 13)));
+      other.close();
+    });
+
+    it('reads zeros again after truncating and extending', () => {
+      const file = files.createComplete(join(root, 'x'), 200_000, join(root, '.tmp'));
+      file.write(Buffer.alloc(200_000, 7), 0, 200_000, 0);
+      file.truncate(70_001);
+      assert.equal(file.size(), 70_001);
+      file.truncate(200_000);
+      const back = Buffer.alloc(200_000);
+      assert.equal(file.read(back, 0, 200_000, 0), 200_000);
+      assert.ok(back.subarray(0, 70_001).equals(Buffer.alloc(70_001, 7)));
+      assert.ok(back.subarray(70_001).equals(Buffer.alloc(129_999)));
+      file.close();
+    });
+
+    it('replaces a file and keeps the content before as .bak', () => {
+      const path = join(root, 'config/topics.json');
+      files.replace(path, '{"a":1}', true);
+      assert.deepEqual(files.list(join(root, 'config')), ['topics.json']);
+      files.replace(path, '{"a":22}', true);
+      files.replace(path, Buffer.from('{}'), true);
+      assert.equal(files.readAll(path).toString(), '{}');
+      assert.equal(files.readAll(`${path}.bak`).toString(), '{"a":22}');
+      assert.deepEqual(files.list(join(root, 'config')), ['topics.json', 'topics.json.bak']);
+    });
+
+    it('does not replace a good backup by an empty file', () => {
+      const path = join(root, 'f');
+      files.replace(path, 'one', true);
+      files.replace(path, 'two', true);
+      files.replace(path, '', false);
+      files.replace(path, 'three', true);
+      assert.equal(files.readAll(`${path}.bak`).toString(), 'one');
+    });
+
+    it('says ENOENT for what is missing, an empty list for a missing folder', () => {
+      const path = join(root, 'nothing');
+      assert.throws(() => files.open(path, 'read'), hasCode('ENOENT'));
+      assert.throws(() => files.readAll(path), hasCode('ENOENT'));
+      assert.throws(() => files.sizeOf(path), hasCode('ENOENT'));
+      assert.throws(() => files.remove(path), hasCode('ENOENT'));
+      assert.deepEqual(files.list(path), []);
+      assert.equal(files.exists(path), false);
+      files.removeTree(path);
+    });
+
+    it('removes files and trees', () => {
+      files.replace(join(root, 'd/e/f'), '1', false);
+      files.replace(join(root, 'd/g'), '2', false);
+      files.replace(join(root, 'h'), '3', false);
+      files.remove(join(root, 'h'));
+      files.removeTree(join(root, 'd'));
+      assert.deepEqual(files.list(root), []);
+      assert.equal(files.exists(join(root, 'd/e')), false);
+    });
+
+    it('keeps an open file readable after it was removed', () => {
+      const path = join(root, 'x');
+      files.replace(path, 'still here', false);
+      const file = files.open(path, 'read');
+      files.remove(path);
+      const back = Buffer.alloc(10);
+      assert.equal(file.read(back, 0, 10, 0), 10);
+      assert.equal(back.toString(), 'still here');
+      file.close();
+    });
+  });
+}
+
+behavesAsStoreFiles('node-files', () => {
+  const dir = tempDir();
+  return { files: nodeFiles, root: dir.path, done: () => dir[Symbol.dispose]() };
+});
+behavesAsStoreFiles('memory-files', () => {
+  const files = new MemoryFiles(8 << 20);
+  files.makeDir('/store');
+  return { files, root: '/store', done: () => undefined };
+});
+behavesAsStoreFiles('lossy-files', () => {
+  const files = new LossyFiles();
+  files.makeDir('/store');
+  return { files, root: '/store', done: () => undefined };
+});
+
+describe('node-files', () => {
+  it('keeps the descriptor until an asynchronous read is done', async () => {
+    using dir = tempDir();
+    const path = join(dir.path, 'x');
+    nodeFiles.replace(path, 'a'.repeat(1000), false);
+    const file = nodeFiles.open(path, 'read');
+    const target = Buffer.alloc(1000);
+    const reading = file.readAsync(target, 0, 1000, 0);
+    file.close();
+    const others = Array.from({ length: 20 }, () => fs.openSync('/dev/null', 'r'));
+    assert.equal(await reading, 1000);
+    assert.equal(target.toString(), 'a'.repeat(1000));
+    others.forEach((descriptor) => fs.closeSync(descriptor));
+    assert.throws(() => file.size(), /after it was closed/);
+    file.close();
+  });
+
+  it('shows what one writes to another descriptor of the same file', () => {
+    using dir = tempDir();
+    const path = join(dir.path, 'x');
+    const writer = nodeFiles.createComplete(path, 100, join(dir.path, '.tmp'));
+    const reader = nodeFiles.open(path, 'read');
+    writer.write(Buffer.from('abc'), 0, 3, 50);
+    const back = Buffer.alloc(3);
+    reader.read(back, 0, 3, 50);
+    assert.equal(back.toString(), 'abc');
+    assert.throws(() => reader.write(back, 0, 3, 0), hasCode('EBADF'));
+    writer.close();
+    reader.close();
+  });
+});
+
+describe('memory-files', () => {
+  it('ends at memoryStoreBytesMax with an ENOSPC that names it, and works again when something is removed', () => {
+    const files = new MemoryFiles(4 * 65_536);
+    const file = files.createComplete('/s/log', 1 << 30, '/s/.tmp');
+    assert.equal(files.bytesUsed, 0);
+    file.write(Buffer.alloc(4 * 65_536, 1), 0, 4 * 65_536, 0);
+    assert.throws(
+      () => file.write(Buffer.alloc(1), 0, 1, 10 * 65_536),
+      (error: Error) => hasCode('ENOSPC')(error) && /memoryStoreBytesMax is 262144/.test(error.message),
+    );
+    file.truncate(65_537);
+    assert.equal(files.bytesUsed, 2 * 65_536);
+    file.truncate(1 << 30);
+    file.write(Buffer.alloc(1), 0, 1, 10 * 65_536);
+    files.remove('/s/log');
+    assert.equal(files.bytesUsed, 0);
+    file.truncate(0);
+    assert.equal(files.bytesUsed, 0);
+  });
+
+  it('counts a replaced file once', () => {
+    const files = new MemoryFiles(1 << 20);
+    files.replace('/s/a', 'one', false);
+    files.replace('/s/a', 'two', false);
+    assert.equal(files.bytesUsed, 65_536);
+    files.removeTree('/s');
+    assert.equal(files.bytesUsed, 0);
+  });
+});
+
+describe('ordered-files', () => {
+  it('makes a complete file beside its place when the temporary folder is on another file system', () => {
+    const files = new LossyFiles();
+    files.fail({ operation: 'rename', nth: 1, code: 'EXDEV' });
+    const file = files.createComplete('/log/00000000000000000000', 4096, '/other/.tmp');
+    assert.equal(file.size(), 4096);
+    assert.deepEqual(files.list('/log'), ['00000000000000000000']);
+    assert.deepEqual(files.list('/other/.tmp'), []);
+  });
+
+  it('leaves nothing behind when a file cannot be made', () => {
+    for (const operation of ['create', 'truncate', 'sync', 'rename'] as const) {
+      const files = new LossyFiles();
+      files.makeDir('/log');
+      files.makeDir('/.tmp');
+      files.fail({ operation, code: 'EIO' });
+      assert.throws(() => files.createComplete('/log/0', 4096, '/.tmp'), hasCode('EIO'));
+      assert.deepEqual(files.list('/log'), []);
+      assert.deepEqual(files.list('/.tmp'), []);
+    }
+  });
+
+  for (const loss of ['random', 'everything', 'nothing'] as const) {
+    it(`never loses both contents of a replaced file, wherever the power is cut (lost: ${loss})`, () => {
+      for (let operation = 1, finished = false; !finished; operation += 1) {
+        const files = new LossyFiles();
+        files.replace('/config/f.json', 'first', true);
+        files.replace('/config/f.json', 'second', true);
+        files.cutAt(files.operations + operation);
+        try {
+          files.replace('/config/f.json', 'third', true);
+          finished = true;
+        } catch (error) {
+          assert.ok(error instanceof PowerCut);
+        }
+        const after = files.restart(loss);
+        const main = after.readAll('/config/f.json').toString();
+        const backup = after.readAll('/config/f.json.bak').toString();
+        assert.ok(finished ? main === 'third' : ['second', 'third'].includes(main), `operation ${operation}: ${main}`);
+        assert.ok(['first', 'second'].includes(backup), `operation ${operation}: ${backup}`);
+      }
+    });
+  }
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { markRunning, readCheckpoint, wasAborted, writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
+import { Segments } from '../../store/commitlog/segments.js';
+import { QueueFiles } from '../../store/consumequeue/queue-files.js';
+import type { StoreFiles } from '../../store/files/contract.js';
+import { MemoryFiles } from '../../store/files/memory-files.js';
+import { segmentName, storePaths } from '../../store/files/paths.js';
+import { type RecoveredStore, recoverStore } from '../../store/recovery.js';
+import { dispatchLog } from '../support/dispatch-log.js';
+import { LogBuilder } from '../support/log-builder.js';
+
+const paths = storePaths('/s');
+const NOW = 1_700_000_100_000;
+const SEGMENT = 4096;
+const segmentsOf = (files: StoreFiles): Segments => new Segments(files, paths.commitLog, paths.temporary, SEGMENT);
+const queuesOf = (files: StoreFiles): QueueFiles =>
+  new QueueFiles({ files, dir: paths.consumeQueue, temporaryDir: paths.temporary, fileBytes: 200, openMax: 8, mode: 'readWrite' });
+
+const recover = (files: StoreFiles): RecoveredStore =>
+  recoverStore({ files, paths, segments: segmentsOf(files), queues: queuesOf(files), nowMs: NOW, checkCrc: true });
+
+/** Forty messages to three queues, the first 100 ms apart, dispatched and cleanly ended. */
+function sound(): { files: MemoryFiles; log: LogBuilder } {
+  const files = new MemoryFiles(1 << 26);
+  const segments = segmentsOf(files);
+  segments.open();
+  const log = new LogBuilder(segments);
+  for (let index = 0; index < 40; index += 1) {
+    log.append({
+      topic: index % 4 === 3 ? 'U' : 'T',
+      queueId: index % 4 === 3 ? 0 : index % 2,
+      body: Buffer.alloc(400, index),
+      storeTimestamp: NOW - 10_000 + index * 100,
+    });
+  }
+  dispatchLog(segments, queuesOf(files), 0);
+  const end = NOW - 10_000 + 3900;
+  writeCheckpoint(files, paths.checkpoint, { physicMsgTimestamp: end, logicsMsgTimestamp: end, indexMsgTimestamp: 0 });
+  return { files, log };
+}
+
+const ends = (result: RecoveredStore): Record<string, [number, number, number]> =>
+  Object.fromEntries(
+    result.queues.map((queue) => [`${queue.topic}/${queue.queueId}`, [queue.minOffset, queue.maxOffset, queue.nextOffset]]),
+  );
+
+/** Dispatches as the next run does, then the queue files must be those of a fresh build. */
+function assertRebuilt(files: StoreFiles, result: RecoveredStore): void {
+  const segments = segmentsOf(files);
+  segments.open('read');
+  dispatchLog(segments, queuesOf(files), result.dispatchFrom);
+  const fresh = new QueueFiles({ files, dir: '/fresh', temporaryDir: paths.temporary, fileBytes: 200, openMax: 8, mode: 'readWrite' });
+  dispatchLog(segments, fresh, segments.minOffset);
+  const ours = queuesOf(files);
+  assert.deepEqual(ours.list().queues, fresh.list().queues);
+  for (const { topic, queueId } of fresh.list().queues) {
+    const { minOffset, maxOffset } = fresh.bounds(topic, queueId);
+    assert.deepEqual(ours.bounds(topic, queueId).maxOffset, maxOffset);
+    const count = maxOffset - minOffset;
+    assert.ok(ours.read(topic, queueId, minOffset, count).equals(fresh.read(topic, queueId, minOffset, count)));
+    const found = result.queues.find((queue) => queue.topic === topic && queue.queueId === queueId);
+    assert.equal(found?.nextOffset, maxOffset, `${topic}/${queueId}: next offset`);
+  }
+  files.removeTree('/fresh');
+}
+
+describe('recoverStore', () => {
+  it('finds nothing to do in an empty folder', () => {
+    const result = recover(new MemoryFiles(1 << 20));
+    assert.deepEqual([result.normalExit, result.validEnd, result.dispatchFrom, result.queues], [true, 0, 0, []]);
+  });
+
+  it('dispatches nothing again after a normal end', () => {
+    const { files, log } = sound();
+    const result = recover(files);
+    assert.deepEqual([result.normalExit, result.validEnd, result.dispatchFrom], [true, log.position, log.position]);
+    assert.deepEqual(ends(result), { 'T/0': [0, 20, 20], 'T/1': [0, 10, 10], 'U/0': [0, 10, 10] });
+    assert.deepEqual([result.notes, result.firstDamage], [[], undefined]);
+    assert.equal(wasAborted(files, paths.abort), false);
+    assertRebuilt(files, result);
+  });
+
+  it('dispatches again from the checkpoint after a crash', () => {
+    const { files, log } = sound();
+    markRunning(files, paths.abort);
+    const at = NOW - 10_000 + 2000 + 3000;
+    writeCheckpoint(files, paths.checkpoint, { physicMsgTimestamp: at, logicsMsgTimestamp: at, indexMsgTimestamp: 0 });
+    const result = recover(files);
+    assert.equal(result.normalExit, false);
+    assert.equal(result.validEnd, log.position);
+    assert.equal(result.dispatchFrom, result.scannedFrom);
+    const first = log.placed.find((placed) => placed.physicalOffset === result.dispatchFrom);
+    assert.ok(first !== undefined && log.placed.indexOf(first) <= 20 && log.placed.indexOf(first) > 10);
+    assertRebuilt(files, result);
+  });
+
+  it('builds all queues when there is none, also after a normal end', () => {
+    const { files } = sound();
+    files.removeTree(paths.consumeQueue);
+    const result = recover(files);
+    assert.deepEqual([result.normalExit, result.dispatchFrom], [true, 0]);
+    assertRebuilt(files, result);
+  });
+
+  it('knows the next offsets of queues whose units were lost', () => {
+    const { files, log } = sound();
+    markRunning(files, paths.abort);
+    files.removeTree(paths.consumeQueue);
+    files.remove(paths.checkpoint);
+    const result = recover(files);
+    assert.equal(result.dispatchFrom, 0);
+    assert.equal(result.validEnd, log.position);
+    assert.deepEqual(ends(result), { 'T/0': [0, 0, 20], 'T/1': [0, 0, 10], 'U/0': [0, 0, 10] });
+    assertRebuilt(files, result);
+  });
+
+  it('cuts the tail behind a damaged record, the units with it, and reuses the queue offsets', () => {
+    const { files, log } = sound();
+    const victim = log.placed[33]!;
+    const segment = files.open(`${paths.commitLog}/${segmentName(victim.physicalOffset - (victim.physicalOffset % SEGMENT))}`, 'readWrite');
+    segment.write(Buffer.from([1]), 0, 1, (victim.physicalOffset % SEGMENT) + 100);
+    const result = recover(files);
+    assert.equal(result.validEnd, victim.physicalOffset);
+    assert.match(result.firstDamage ?? '', /body checksum/);
+    assertRebuilt(files, result);
+    assert.equal(ends(result)[`${victim.topic}/${victim.queueId}`]?.[2], victim.queueOffset);
+  });
+
+  it('rebuilds a hole of a queue even after a normal end, from where it begins', () => {
+    const { files, log } = sound();
+    files.open(`${paths.consumeQueue}/T/0/${segmentName(0)}`, 'readWrite').write(Buffer.alloc(60), 0, 60, 100);
+    const result = recover(files);
+    const lost = log.placed.find((placed) => placed.topic === 'T' && placed.queueId === 0 && placed.queueOffset === 5)!;
+    assert.ok(result.dispatchFrom <= lost.physicalOffset);
+    assert.ok(result.dispatchFrom > 0);
+    assert.match(result.notes.join(), /T\/0 has a hole at offset 5/);
+    assert.equal(wasAborted(files, paths.abort), true, 'a crash before it is rebuilt must be noticed');
+    assert.ok(readCheckpoint(files, paths.checkpoint).logicsMsgTimestamp <= NOW - 10_000 + 900);
+    assertRebuilt(files, result);
+  });
+
+  it('rebuilds a queue of the wrong size from the log, again when the first rebuild was interrupted (B04)', () => {
+    const { files } = sound();
+    files.open(`${paths.consumeQueue}/T/0/${segmentName(200)}`, 'readWrite').truncate(199);
+    const first = recover(files);
+    assert.equal(first.dispatchFrom, 0);
+    // Nothing of it was dispatched when the machine stopped.
+    const second = recover(files);
+    assert.equal(second.normalExit, false);
+    assert.equal(second.dispatchFrom, 0);
+    assertRebuilt(files, second);
+  });
+
+  it('dispatches the units that are missing at the end of one queue after a normal end', () => {
+    const { files } = sound();
+    const last = `${paths.consumeQueue}/T/0/${segmentName(200)}`;
+    files.open(last, 'readWrite').write(Buffer.alloc(60), 0, 60, 140);
+    const result = recover(files);
+    assert.deepEqual(ends(result)['T/0'], [0, 17, 20]);
+    assertRebuilt(files, result);
+  });
+
+  it('does not bring back the queues of a deleted topic after a normal end', () => {
+    const { files, log } = sound();
+    queuesOf(files).remove('U');
+    const result = recover(files);
+    assert.equal(result.dispatchFrom, log.position);
+    assert.deepEqual(Object.keys(ends(result)), ['T/0', 'T/1']);
+  });
+
+  it('takes the later offsets of a topic that was deleted and made anew', () => {
+    const { files, log } = sound();
+    const queues = queuesOf(files);
+    queues.remove('U');
+    log.setNext('U', 0, 0);
+    const from = log.position;
+    log.append({ topic: 'U', storeTimestamp: NOW - 5000 });
+    dispatchLog(log.segments, queues, from);
+    const result = recover(files);
+    assert.equal(result.dispatchFrom, log.position);
+    assert.deepEqual(ends(result)['U/0'], [0, 1, 1]);
+  });
+
+  it('gives each queue the first offset whose record is still there', () => {
+    const { files, log } = sound();
+    log.segments.dropBelow(3 * SEGMENT);
+    const result = recover(files);
+    assert.equal(result.minOffset, 3 * SEGMENT);
+    for (const queue of result.queues) {
+      const first = log.placed.find(
+        (placed) => placed.topic === queue.topic && placed.queueId === queue.queueId && placed.physicalOffset >= 3 * SEGMENT,
+      );
+      assert.equal(queue.minOffset, first?.queueOffset);
+    }
+  });
+
+  it('removes the queues when there is no log', () => {
+    const { files } = sound();
+    files.removeTree(paths.commitLog);
+    const result = recover(files);
+    assert.deepEqual([result.validEnd, result.queues], [0, []]);
+    assert.deepEqual(files.list(paths.consumeQueue), []);
+    assert.match(result.notes.join(), /no commit log/);
+  });
+
+  it('removes what was under construction', () => {
+    const { files } = sound();
+    files.replace(`${paths.temporary}/00000000000000000000.77-0-1`, 'half', false);
+    recover(files);
+    assert.deepEqual(files.list(paths.temporary), []);
+  });
+
+  it('refuses a log of the wrong size and changes nothing', () => {
+    const { files } = sound();
+    files.open(`${paths.commitLog}/${segmentName(0)}`, 'readWrite').truncate(SEGMENT - 1);
+    files.replace(`${paths.temporary}/x`, '', false);
+    assert.throws(() => recover(files), { code: 'SEGMENT_SIZE' });
+    assert.deepEqual(files.list(paths.temporary), ['x']);
+  });
+});

@@ -1,0 +1,86 @@
+import { systemCodeOf } from '../../kernel/base/errors.js';
+import type { StoreFile, StoreFiles } from '../../store/files/contract.js';
+import { roomFor, writeFiller } from '../../store/commitlog/filler.js';
+import { FILLER_BYTES } from '../../store/commitlog/record-layout.js';
+import { Segments } from '../../store/commitlog/segments.js';
+import type { LogLocation } from './contract.js';
+
+/** One page: when the disk is full, a page that cannot be zeroed was never allocated, so nothing stands there. */
+const ZEROS = Buffer.alloc(4096);
+
+/** The end of the log: where the next byte goes, in which segment, and how a segment is ended. */
+export class LogTail {
+  readonly #segments: Segments;
+  readonly #segmentBytes: number;
+  #position: number;
+  #file: StoreFile | undefined;
+  #base = -1;
+  #damaged = false;
+
+  constructor(files: StoreFiles, log: LogLocation, position: number) {
+    this.#segments = new Segments(files, log.dir, log.temporaryDir, log.segmentBytes);
+    this.#segments.open('read');
+    this.#segmentBytes = log.segmentBytes;
+    this.#position = position;
+  }
+
+  /** Physical offset of the next byte. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** A failed write left bytes beyond `position` that could not be erased. */
+  get damaged(): boolean {
+    return this.#damaged;
+  }
+
+  canEverFit(bytes: number): boolean {
+    return bytes + FILLER_BYTES <= this.#segmentBytes;
+  }
+
+  /** True when `bytes` go into the segment that `makeRoom` opened. */
+  fits(bytes: number): boolean {
+    return roomFor(bytes, this.#position, this.#base, this.#segmentBytes);
+  }
+
+  /** Opens the segment that takes `bytes`; ends the present one with a filler when it has no room. Throws what the disk says. */
+  makeRoom(bytes: number): void {
+    this.#open();
+    if (this.fits(bytes)) return;
+    this.#position = writeFiller(this.#file!, this.#base, this.#position, this.#segmentBytes);
+    this.#open();
+  }
+
+  /** Writes at the tail and moves it. On failure the tail stays and what was tried is erased; see `damaged`. */
+  write(source: Uint8Array, start: number, bytes: number): void {
+    const at = this.#position - this.#base;
+    try {
+      this.#file!.write(source, start, bytes, at);
+    } catch (error) {
+      this.#erase(at, bytes);
+      throw error;
+    }
+    this.#position += bytes;
+  }
+
+  close(): void {
+    this.#segments.close();
+  }
+
+  #open(): void {
+    const base = this.#position - (this.#position % this.#segmentBytes);
+    if (this.#file !== undefined && this.#base === base) return;
+    this.#file = this.#segments.ensure(this.#position);
+    this.#base = base;
+  }
+
+  #erase(at: number, bytes: number): void {
+    try {
+      for (let done = 0; done < bytes; done += ZEROS.length)
+        this.#file!.write(ZEROS, 0, Math.min(ZEROS.length, bytes - done), at + done);
+    } catch (error) {
+      const code = systemCodeOf(error);
+      this.#damaged = code !== 'ENOSPC' && code !== 'EDQUOT';
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { At, storeTimestampAt } from '../../store/commitlog/record-layout.js';
+import { isQueued } from '../../store/dispatch/read-dispatch.js';
+import type { NextOffsets } from './next-offsets.js';
+
+/**
+ * Writes what only the log knows into each record of a unit: queue offset, physical offset, store time (4.9: doAppend of
+ * CommitLog's DefaultAppendMessageCallback). Prepared and rolled-back records take no queue offset.
+ */
+export function stampUnit(
+  view: DataView,
+  start: number,
+  bytes: number,
+  physicalOffset: number,
+  storeTimeMs: number,
+  row: number,
+  offsets: NextOffsets,
+): void {
+  const timeHigh = Math.floor(storeTimeMs / 0x1_0000_0000);
+  const timeLow = storeTimeMs >>> 0;
+  const end = start + bytes;
+  for (let at = start; at < end;) {
+    const sysFlag = view.getInt32(at + At.sysFlag);
+    const queueOffset = isQueued(sysFlag) ? offsets.take(row, 1) : 0;
+    setInt64(view, at + At.queueOffset, queueOffset);
+    setInt64(view, at + At.physicalOffset, physicalOffset + (at - start));
+    const time = at + storeTimestampAt(sysFlag);
+    view.setInt32(time, timeHigh);
+    view.setInt32(time + 4, timeLow);
+    at += view.getInt32(at);
+  }
+}
+
+function setInt64(view: DataView, at: number, value: number): void {
+  view.setInt32(at, Math.floor(value / 0x1_0000_0000));
+  view.setInt32(at + 4, value >>> 0);
+}

@@ -1,0 +1,30 @@
+import type { BellAddress } from '../../kernel/threads/contract.js';
+import type { QueueTableMemory } from '../../kernel/ring/queue-table.js';
+import type { LogLocation } from '../commitlog/contract.js';
+
+export interface ReputBoot {
+  readonly log: LogLocation;
+  readonly queueDir: string;
+  readonly checkpointPath: string;
+  /** Bytes of one ConsumeQueue file (mappedFileSizeConsumeQueue). */
+  readonly queueFileBytes: number;
+  readonly queueFilesOpenMax: number;
+  /** Delay of each level in ms, level 1 first: SCHEDULE_TOPIC_XXXX keeps the due time in the tags code. */
+  readonly delayLevelsMs: readonly number[];
+  readonly watermarks: SharedArrayBuffer;
+  readonly queueTable: QueueTableMemory;
+  readonly arrivals: SharedArrayBuffer;
+  /** SYNC_FLUSH: dispatch only what is synced, so that a consumer never sees what a power cut can take back (B02). */
+  readonly visibleWhenFlushed: boolean;
+  /** How often dirty queue files are synced and the checkpoint is written, ms (flushIntervalConsumeQueue). */
+  readonly syncIntervalMs: number;
+  /** Bells to ring when queues grew. */
+  readonly followers: readonly BellAddress[];
+}
+
+export interface ReputCalls {
+  /** Syncs the queue files and writes the checkpoint. */
+  syncNow(): Promise<void>;
+  /** Forgets the topic's open files and removes them. */
+  deleteTopic(topic: string): Promise<void>;
+}

@@ -1,0 +1,157 @@
+import { messageOf } from '../../kernel/base/errors.js';
+import { ArrivalRing } from '../../kernel/ring/arrivals.js';
+import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
+import { Doorbell } from '../../kernel/ring/wait.js';
+import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
+import type { Service, ServiceContext } from '../../kernel/threads/service.js';
+import { writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
+import { QueueFiles } from '../../store/consumequeue/queue-files.js';
+import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
+import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
+import type { StoreFiles } from '../../store/files/contract.js';
+import { nodeFiles } from '../../store/files/node-files.js';
+import type { ReputBoot, ReputCalls } from './contract.js';
+import { LogChunks } from './log-chunks.js';
+import { UnitBatch } from './unit-batch.js';
+
+const IDLE_MS = 500;
+const RETRY_MS = 200;
+
+/** Reads the log behind `appended` (or `flushed`) and builds the ConsumeQueues from it. Doing it twice changes nothing. */
+export class Dispatcher implements Service {
+  readonly calls: ReputCalls = {
+    syncNow: () => Promise.resolve(this.#sync()),
+    deleteTopic: (topic) => Promise.resolve(this.#queues.remove(topic)),
+  };
+  readonly #files: StoreFiles;
+  readonly #watermarks: Watermarks;
+  readonly #table: QueueTable;
+  readonly #arrivals: ArrivalRing;
+  readonly #queues: QueueFiles;
+  readonly #chunks: LogChunks;
+  readonly #followers: Doorbell[];
+  readonly #units = new UnitBatch();
+  readonly #fields: DispatchFields;
+  readonly #limit: Watermark;
+  #lastSyncMonoMs: number;
+  #unsynced = false;
+  #failing = false;
+  #syncFailed = false;
+
+  constructor(
+    private readonly boot: ReputBoot,
+    private readonly context: ServiceContext,
+  ) {
+    this.#files = boot.log.files ?? nodeFiles;
+    this.#watermarks = new Watermarks(boot.watermarks);
+    this.#table = new QueueTable(boot.queueTable);
+    this.#arrivals = new ArrivalRing(boot.arrivals);
+    this.#queues = new QueueFiles({
+      files: this.#files,
+      dir: boot.queueDir,
+      temporaryDir: boot.log.temporaryDir,
+      fileBytes: boot.queueFileBytes,
+      openMax: boot.queueFilesOpenMax,
+      mode: 'readWrite',
+    });
+    this.#fields = new DispatchFields(boot.delayLevelsMs);
+    this.#chunks = new LogChunks(this.#files, boot.log, this.#watermarks.get(Watermark.dispatched));
+    this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
+    this.#limit = boot.visibleWhenFlushed ? Watermark.flushed : Watermark.appended;
+    this.#lastSyncMonoMs = context.clock.monoMs();
+  }
+
+  step(): number {
+    const limit = this.#watermarks.get(this.#limit);
+    const behind = limit > this.#watermarks.get(Watermark.dispatched);
+    if (behind && !this.#dispatch(limit)) return RETRY_MS;
+    const syncInMs = this.#lastSyncMonoMs + this.boot.syncIntervalMs - this.context.clock.monoMs();
+    if (syncInMs <= 0) this.#sync();
+    if (behind) return 0;
+    return this.#unsynced ? Math.max(1, Math.min(syncInMs, IDLE_MS)) : IDLE_MS;
+  }
+
+  close(): void {
+    this.#chunks.close();
+    this.#queues.close();
+  }
+
+  /** One chunk of the log. False when it could not be dispatched now; the same chunk is tried again. */
+  #dispatch(limit: number): boolean {
+    try {
+      const end = this.#chunks.read(limit, (buffer, at, physicalOffset) => this.#record(buffer, at, physicalOffset));
+      this.#publish(end);
+      this.#failing = false;
+      return true;
+    } catch (error) {
+      this.#chunks.rewind(this.#watermarks.get(Watermark.dispatched));
+      this.#units.clear();
+      if (!this.#failing)
+        this.context.logger.error(
+          { from: this.#watermarks.get(Watermark.dispatched), error: messageOf(error) },
+          'consume queues cannot be written; messages stay in the log and are dispatched when it works again',
+        );
+      this.#failing = true;
+      return false;
+    }
+  }
+
+  #record(buffer: Buffer, at: number, physicalOffset: number): void {
+    const fields = this.#fields;
+    const problem = readDispatch(buffer, at, physicalOffset, fields);
+    if (problem !== undefined) return this.#skip(physicalOffset, problem);
+    if (!isQueued(fields.sysFlag)) return;
+    const row = this.#table.find(fields.topic, fields.queueId);
+    if (row < 0)
+      return this.#skip(physicalOffset, `queue ${fields.queueId} of ${fields.topic} is not in the queue table`);
+    const { queueOffset, size, tagsHigh, tagsLow } = fields;
+    if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow)) return;
+    this.#writeUnits();
+    this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow);
+  }
+
+  /** One record that cannot be dispatched stops no other (B32). */
+  #skip(physicalOffset: number, problem: string): void {
+    this.context.logger.warn({ physicalOffset, problem }, 'a record of the log gets no queue entry');
+  }
+
+  #writeUnits(): void {
+    this.#units.drain((row, firstOffset, bytes, byteLength) => {
+      this.#queues.write(this.#table.topicOf(row), this.#table.queueIdOf(row), firstOffset, bytes, byteLength);
+      const end = firstOffset + byteLength / UNIT_BYTES;
+      if (end > this.#table.get(row, QueueWord.dispatched)) this.#table.set(row, QueueWord.dispatched, end);
+      this.#arrivals.push(row);
+    });
+  }
+
+  #publish(end: number): void {
+    this.#writeUnits();
+    this.#watermarks.advance(Watermark.dispatched, end);
+    this.#unsynced = true;
+    for (const follower of this.#followers) follower.ring();
+  }
+
+  /** The checkpoint's times are read before the sync that makes them true: too new ones make a recovery skip for good. */
+  #sync(): void {
+    this.#lastSyncMonoMs = this.context.clock.monoMs();
+    if (!this.#unsynced) return;
+    const logicsMsgTimestamp = this.#fields.storeTimestamp;
+    const physicMsgTimestamp = this.#watermarks.get(Watermark.flushedTimeMs);
+    this.#unsynced = false;
+    if (this.#syncFailed) return;
+    try {
+      this.#queues.syncDirty();
+      writeCheckpoint(this.#files, this.boot.checkpointPath, {
+        physicMsgTimestamp,
+        logicsMsgTimestamp,
+        indexMsgTimestamp: 0,
+      });
+    } catch (error) {
+      this.#syncFailed = true;
+      this.context.logger.error(
+        { dir: this.boot.queueDir, error: messageOf(error) },
+        'consume queues could not be synced; the checkpoint stays where it is, so that the next start rebuilds them from the log',
+      );
+    }
+  }
+}
