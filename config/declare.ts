@@ -1,7 +1,7 @@
 /** What one option can be. A list is written `a,b` in files and on the command line. */
 export type OptionValue = number | boolean | string | readonly string[];
 
-export type OptionKind = 'integer' | 'decimal' | 'boolean' | 'string' | 'choice' | 'list';
+export type OptionKind = 'integer' | 'boolean' | 'string' | 'choice' | 'list';
 
 /** One option, declared once: parsing, checking, printing, the TypeScript type and the documentation come from it. */
 export interface Declaration<Name extends string = string, Value extends OptionValue = OptionValue> {
@@ -48,16 +48,6 @@ export function integer<const N extends string>(
   details: Details = {},
 ): Declaration<N, number> {
   return { name, kind: 'integer', default: fallback, unit, min: 0, max: INT_MAX, reason, ...details };
-}
-
-export function decimal<const N extends string>(
-  name: N,
-  fallback: number,
-  unit: string,
-  reason: string,
-  details: Details = {},
-): Declaration<N, number> {
-  return { name, kind: 'decimal', default: fallback, unit, reason, ...details };
 }
 
 export function flag<const N extends string>(

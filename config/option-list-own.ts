@@ -82,5 +82,4 @@ export const periodOptions = [
   integer('heldPullCheckIntervalMs', 5000, 'ms', 'between two looks at all held pulls (4.9: PullRequestHoldService)', {
     min: 10,
   }),
-  integer('queueLockExpiryMs', 60_000, 'ms', 'a lock of an ordered consumer that is not renewed', { min: 100 }),
 ];

@@ -1,4 +1,4 @@
-import { choice, decimal, flag, ignoredFlag, ignoredInteger, ignoredText, integer, LONG_MAX, text } from './declare.js';
+import { choice, flag, ignoredFlag, ignoredInteger, ignoredText, integer, LONG_MAX, text } from './declare.js';
 
 /** Where and how messages are stored (4.9: MessageStoreConfig). */
 export const storeOptions = [
@@ -24,21 +24,13 @@ export const storeOptions = [
   integer('maxMessageSize', 4_194_304, 'bytes', 'largest body, and largest message less its fixed part', { min: 1 }),
   choice('flushDiskType', ['ASYNC_FLUSH', 'SYNC_FLUSH'], 'ASYNC_FLUSH', 'whether a send waits for the disk'),
   integer('flushIntervalCommitLog', 500, 'ms', 'between two flushes under ASYNC_FLUSH', { min: 1 }),
-  flag('flushCommitLogTimed', true, 'flushes by the clock; else an arrival may bring a flush earlier'),
   integer('flushCommitLogLeastPages', 4, 'pages of 4 KiB', 'fewer are left to the thorough flush'),
   integer('flushCommitLogThoroughInterval', 10_000, 'ms', 'after which every page is flushed, however few', { min: 1 }),
   integer('syncFlushTimeout', 5000, 'ms', 'a send that waited longer for the disk is answered 10', { min: 1 }),
   integer('flushIntervalConsumeQueue', 1000, 'ms', 'between two flushes of the queue files', { min: 1 }),
-  integer('flushConsumeQueueLeastPages', 2, 'pages of 4 KiB', 'fewer are left to the thorough flush'),
-  integer('flushConsumeQueueThoroughInterval', 60_000, 'ms', 'after which every queue file is flushed', { min: 1 }),
   flag('checkCRCOnRecover', true, 'checks bodies while the store is recovered'),
-  flag('diskFallRecorded', true, 'tells consumers how far they are behind'),
   flag('duplicationEnable', false, 'the original dispatches only what is confirmed elsewhere', {
     refused: [{ value: true, why: 'duplication is not there' }],
-  }),
-  decimal('diskSpaceWarningLevelRatio', 0.9, 'share of the disk', 'above it sends are refused with code 14', {
-    min: 0.35,
-    max: 0.99,
   }),
   integer('osPageCacheBusyTimeOutMills', 1000, 'ms', 'after which the original calls the page cache busy', {
     accepted: 'nothing waits for a page here: see waitTimeMillsInSendQueue',
@@ -84,19 +76,21 @@ export const scheduleOptions = [
 
 /** Replication (4.9: MessageStoreConfig). */
 export const haOptions = [
+  integer('haListenPort', 10_912, 'port', 'where slaves connect', {
+    derived: 'listenPort + 1, also when it is set: 4.9.7 overwrites it',
+    max: 65535,
+    accepted: 'not yet: nothing listens there; the number is only reserved',
+  }),
   choice('brokerRole', ['ASYNC_MASTER', 'SYNC_MASTER', 'SLAVE'], 'ASYNC_MASTER', 'whether a send waits for a slave', {
     refused: [
       { value: 'SYNC_MASTER', why: 'replication is not there yet: a send could never be confirmed by a slave' },
       { value: 'SLAVE', why: 'replication is not there yet: nothing would be copied' },
     ],
   }),
-  integer('haListenPort', 10_912, 'port', 'where slaves connect', {
-    derived: 'listenPort + 1, also when it is set: 4.9.7 overwrites it',
-    max: 65535,
-  }),
 ];
 
 const HA = 'not yet: comes with replication';
+const QUEUE_SYNC = 'queue files that changed are synced whole, every flushIntervalConsumeQueue';
 const MAPPED = 'files are written with pwrite: nothing is mapped, locked or warmed';
 const RETENTION = 'not yet: old files are not deleted';
 const INDEX = 'not yet: there is no index of keys';
@@ -114,6 +108,10 @@ export const ignoredStoreOptions = [
   }),
   ignoredInteger('mappedFileSizeConsumeQueueExt', 50_331_648, 'see enableConsumeQueueExt'),
   ignoredInteger('bitMapLengthConsumeQueueExt', 64, 'see enableConsumeQueueExt'),
+  ignoredFlag('flushCommitLogTimed', true, 'flushes always go by the clock'),
+  ignoredInteger('flushConsumeQueueLeastPages', 2, QUEUE_SYNC),
+  ignoredInteger('flushConsumeQueueThoroughInterval', 60_000, QUEUE_SYNC),
+  ignoredFlag('diskFallRecorded', true, 'not yet: statistics'),
   ignoredInteger('commitIntervalCommitLog', 200, MAPPED),
   ignoredFlag('useReentrantLockWhenPutMessage', true, 'one thread writes: there is no lock'),
   ignoredInteger('cleanResourceInterval', 10_000, RETENTION),

@@ -16,9 +16,6 @@ function parseText(declaration: Declaration, raw: string, where: string): Option
     case 'integer':
       if (!/^[+-]?\d+$/.test(text)) throw invalid(declaration, where, `"${text}" is not a whole number`);
       return limited(declaration, Number(text), where);
-    case 'decimal':
-      if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) throw invalid(declaration, where, `"${text}" is not a number`);
-      return limited(declaration, Number(text), where);
     case 'boolean':
       if (!/^(true|false)$/i.test(text)) throw invalid(declaration, where, `"${text}" is neither true nor false`);
       return text.toLowerCase() === 'true';
@@ -43,10 +40,7 @@ function parseTyped(declaration: Declaration, raw: Exclude<OptionValue, string>,
   const { kind } = declaration;
   if (kind === 'boolean' && typeof raw === 'boolean') return raw;
   if (kind === 'list' && Array.isArray(raw) && raw.every((item) => typeof item === 'string')) return [...raw];
-  if (typeof raw === 'number') {
-    if (kind === 'decimal' && Number.isFinite(raw)) return limited(declaration, raw, where);
-    if (kind === 'integer' && Number.isInteger(raw)) return limited(declaration, raw, where);
-  }
+  if (kind === 'integer' && typeof raw === 'number' && Number.isInteger(raw)) return limited(declaration, raw, where);
   throw invalid(declaration, where, `${String(raw)} is not of kind ${kind}`);
 }
 

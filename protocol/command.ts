@@ -14,14 +14,14 @@
 import { CommandFlag, LanguageCode } from './codes.js';
 import { ProtocolError } from './errors.js';
 import { Serialize, type ExtFields } from './header-form.js';
+import { JsonHeaderScan } from './json-header.js';
+import { EXT_FIELDS_MAX } from './limits.js';
 
 export { ProtocolError } from './errors.js';
 export { encodeRequest, encodeResponse, encodeResponseHeader } from './command-write.js';
 export type { RequestFields, ResponseFields } from './command-write.js';
 export { Serialize, type ExtFields } from './header-form.js';
 
-/** More header fields than any command has; a bound on what a hostile header can make us build. */
-const EXT_FIELDS_MAX = 512;
 /** A JSON header larger than this is counted before it is parsed. Answers to large batches have legitimately long headers. */
 const JSON_UNCOUNTED_BYTES = 65536;
 const JSON_MEMBERS_MAX = 65536;
@@ -51,12 +51,21 @@ export class Request {
     readonly extEnd: number,
     readonly bodyStart: number,
     readonly bodyEnd: number,
+    /** Byte range of the fields of a JSON header in the plain shape, braces and all; 0,0 when they were parsed already. */
+    readonly jsonExtStart = 0,
+    readonly jsonExtEnd = 0,
   ) {
     this.fields = fields;
   }
 
   get ext(): ExtFields {
-    return (this.fields ??= readExtMap(this.buffer, this.extStart, this.extEnd));
+    return (this.fields ??= this.readExt());
+  }
+
+  private readExt(): ExtFields {
+    if (this.serialize === Serialize.ROCKETMQ) return readExtMap(this.buffer, this.extStart, this.extEnd);
+    if (this.jsonExtEnd === 0) return extFields(undefined);
+    return extFields(JSON.parse(this.buffer.toString('utf8', this.jsonExtStart, this.jsonExtEnd)));
   }
 
   /** The bytes after the header, not copied; empty when there is no body. */
@@ -116,16 +125,40 @@ export function decodeCommand(buffer: Buffer, start: number, end: number): Reque
 
 type Parsed = Record<string, unknown>;
 
+const scanned = new JsonHeaderScan();
+
 function decodeJson(buffer: Buffer, start: number, end: number, frameEnd: number): Request {
+  if (!scanned.scan(buffer, start, end)) return decodeParsed(buffer, start, end, frameEnd);
+  const { code, flag, opaque, version, language, remark, extStart, extEnd } = scanned;
+  return new Request(
+    code,
+    flag,
+    opaque,
+    version,
+    language,
+    Serialize.JSON,
+    remark,
+    undefined,
+    buffer,
+    0,
+    0,
+    end,
+    frameEnd,
+    extStart,
+    extEnd,
+  );
+}
+
+function decodeParsed(buffer: Buffer, start: number, end: number, frameEnd: number): Request {
   const header = parseJson(buffer, start, end);
   return new Request(
     integer(header, 'code'),
     integer(header, 'flag'),
     integer(header, 'opaque'),
     integer(header, 'version'),
-    language(header['language']),
+    languageOf(header['language']),
     Serialize.JSON,
-    remark(header['remark']),
+    remarkOf(header['remark']),
     extFields(header['extFields']),
     buffer,
     0,
@@ -165,14 +198,14 @@ function integer(header: Parsed, name: string): number {
   throw new ProtocolError(`header member ${name} is not an integer`);
 }
 
-function language(value: unknown): number {
+function languageOf(value: unknown): number {
   if (value === undefined || value === null) return LanguageCode.JAVA;
   if (typeof value === 'number' && Number.isInteger(value)) return value & 0xff;
   if (typeof value !== 'string') throw new ProtocolError('header member language is not a name');
   return Object.hasOwn(LanguageCode, value) ? LanguageCode[value as keyof typeof LanguageCode] : LanguageCode.OTHER;
 }
 
-function remark(value: unknown): string | null {
+function remarkOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value;
   throw new ProtocolError('header member remark is not a string');

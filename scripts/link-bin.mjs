@@ -1,16 +1,14 @@
 // In a checkout, puts the package's own commands into node_modules/.bin, where npx looks first. npm does that for dependencies
 // only. Does nothing in an installed package, and never fails an installation.
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { allBins, readManifest, root } from './bins.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isCheckout = existsSync(join(root, 'tsconfig.json')) && existsSync(join(root, 'node_modules'));
 
 if (isCheckout) {
   const folder = join(root, 'node_modules', '.bin');
-  const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const [name, file] of Object.entries(bin)) {
+  for (const [name, file] of Object.entries(allBins(readManifest().bin))) {
     try {
       link(join(folder, name), join(root, file));
     } catch (error) {

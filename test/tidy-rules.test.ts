@@ -118,6 +118,7 @@ describe('tidy rules', () => {
         `import '../store/tested.js'; import '../protocol/tested.js'; import './support/s.js';`,
       ),
       sourceOf('test/support/s.ts', ''),
+      sourceOf('test/golden/tool.ts', '// node dist/test/golden/tool.js FILE'),
       sourceOf('test/support/dead.ts', ''),
     ];
     assert.deepEqual(deadFiles(sources, { bin: { kernel: 'dist/cli/kernel.js', other: 'dist/cli/other.js' } }), [

@@ -70,7 +70,11 @@ async function runOnce(
   live: LiveLine,
 ): Promise<LoadResult> {
   const use = settings.kind === 'consume' ? 'read' : 'write';
-  const targets = await targetsOf(side, { topic: settings.topic, queues: use === 'write' ? settings.queues : undefined, use });
+  const targets = await targetsOf(side, {
+    topic: settings.topic,
+    queues: use === 'write' ? settings.queues : undefined,
+    use,
+  });
   const load = await openLoad(settings, targets);
   const once = settings.kind === 'consume' && settings.seconds === 0;
   const warmSeconds = once ? 0 : settings.warmSeconds;

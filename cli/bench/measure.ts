@@ -29,7 +29,12 @@ export interface LoadResult {
 }
 
 /** Called about once a second with the rate since the last call; `warm` while nothing counts yet. */
-export type LiveLine = (line: { elapsedSeconds: number; messagesPerSecond: number; p99Micros: number; warm: boolean }) => void;
+export type LiveLine = (line: {
+  elapsedSeconds: number;
+  messagesPerSecond: number;
+  p99Micros: number;
+  warm: boolean;
+}) => void;
 
 const STALL_MS = 10_000;
 const TICK_MS = 1000;

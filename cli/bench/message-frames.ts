@@ -64,7 +64,8 @@ function batchBody(messages: number, bodyBytes: number): Buffer {
 
 function keysIn(frame: Buffer): number[] {
   const found: number[] = [];
-  for (let at = frame.indexOf(KEY_STEM); at >= 0; at = frame.indexOf(KEY_STEM, at + 1)) found.push(at + KEY_STEM.length);
+  for (let at = frame.indexOf(KEY_STEM); at >= 0; at = frame.indexOf(KEY_STEM, at + 1))
+    found.push(at + KEY_STEM.length);
   return found;
 }
 

@@ -102,6 +102,7 @@ class PullLane implements FrameSink {
   #inFlight = 0;
   #open: number;
   #sending = true;
+  #lost = false;
   #socket: LoadSocket | undefined;
 
   constructor(
@@ -132,7 +133,7 @@ class PullLane implements FrameSink {
   }
 
   get idle(): boolean {
-    return this.#inFlight === 0;
+    return this.#inFlight === 0 || this.#lost;
   }
 
   /** Every queue of this connection was read to its end. */
@@ -190,6 +191,7 @@ class PullLane implements FrameSink {
   }
 
   failed(error: Error): void {
+    this.#lost = true;
     this.#finish.failed(error);
   }
 

@@ -5,7 +5,11 @@ const whole = (value: number): string => Math.round(value).toLocaleString('en-US
 
 export function settingsLine(settings: BenchSettings): string {
   const { kind, topic, bodyBytes, connections, window, perRequest, form, seconds, warmSeconds } = settings;
-  const what = { produce: `${bodyBytes}-byte messages`, batch: `${perRequest} × ${bodyBytes} bytes`, consume: `pulls of ${perRequest}` };
+  const what = {
+    produce: `${bodyBytes}-byte messages`,
+    batch: `${perRequest} × ${bodyBytes} bytes`,
+    consume: `pulls of ${perRequest}`,
+  };
   const time = seconds === 0 ? 'once through' : `${warmSeconds} s warm-up, ${seconds} s measured`;
   return `${kind} ${topic}: ${what[kind]}, ${connections} connection${connections === 1 ? '' : 's'} × ${window} in flight, ${form} headers, ${time}`;
 }
@@ -25,10 +29,14 @@ export function resultLine(run: BenchRun): string {
     `${run.mebibytesPerSecond.toFixed(1)} MiB/s`,
     `µs p50 ${whole(p50)} p90 ${whole(p90)} p99 ${whole(p99)} p99.9 ${whole(p999)} max ${whole(max)}`,
     `${whole(run.messages)} messages in ${run.seconds.toFixed(1)} s`,
-    errors.length === 0 ? 'no errors' : `errors ${errors.map(([code, count]) => `code ${code}: ${whole(count)}`).join(', ')}`,
+    errors.length === 0
+      ? 'no errors'
+      : `errors ${errors.map(([code, count]) => `code ${code}: ${whole(count)}`).join(', ')}`,
   ];
   if (run.broker !== undefined)
-    parts.push(`broker ${run.broker.cpuMicrosPerMessage.toFixed(2)} µs CPU/msg, ${whole(run.broker.rssAnonMebibytes)} MiB anonymous`);
+    parts.push(
+      `broker ${run.broker.cpuMicrosPerMessage.toFixed(2)} µs CPU/msg, ${whole(run.broker.rssAnonMebibytes)} MiB anonymous`,
+    );
   parts.push(`generator ${run.generatorCpuMicrosPerMessage.toFixed(2)} µs CPU/msg`);
   return parts.join('  ');
 }

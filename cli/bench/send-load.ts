@@ -72,6 +72,7 @@ class SendLane implements FrameSink {
   #freeCount: number;
   #chunkMs = 0;
   #sending = true;
+  #lost = false;
   #nextFrame: number;
   #nextKey: number;
   #socket: LoadSocket | undefined;
@@ -111,7 +112,7 @@ class SendLane implements FrameSink {
   }
 
   get idle(): boolean {
-    return this.#freeCount === this.#settings.window;
+    return this.#freeCount === this.#settings.window || this.#lost;
   }
 
   start(): void {
@@ -147,6 +148,7 @@ class SendLane implements FrameSink {
   }
 
   failed(error: Error): void {
+    this.#lost = true;
     this.#finish.failed(error);
   }
 

@@ -52,8 +52,20 @@ async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventE
     concurrency: 1,
     logger: problemsTo(out),
   });
+  await sayWhenMissing(flags, out);
   await consumer.subscribe(flags.topic, { type: flags.type, expression: flags.expression });
   await untilEnd(consumer, flags, out, signals);
+}
+
+/** Waiting for ever without a word looks like a fault. */
+async function sayWhenMissing({ namesrvAddr, topic }: ConsumeFlags, out: Printer): Promise<void> {
+  const { AdminClient } = await import('../../client/index.js');
+  const admin = new AdminClient({ namesrvAddr });
+  try {
+    if ((await admin.topicRoute(topic)) === undefined) out.error(`topic ${topic} does not exist yet, waiting for it`);
+  } finally {
+    await admin.close();
+  }
 }
 
 async function untilEnd(

@@ -140,9 +140,13 @@ export class AdminClient implements AsyncDisposable {
     const clusters = [...info.clusterAddrTable.keys()];
     const chosen = cluster ?? (clusters.length === 1 ? clusters[0] : undefined);
     if (chosen === undefined)
-      throw new ClientError('ILLEGAL_ARGUMENT', `there are ${clusters.length} clusters: ${clusters.join(', ') || 'none'}`, {
-        remedy: clusters.length === 0 ? 'start a broker' : 'name one of them',
-      });
+      throw new ClientError(
+        'ILLEGAL_ARGUMENT',
+        `there are ${clusters.length} clusters: ${clusters.join(', ') || 'none'}`,
+        {
+          remedy: clusters.length === 0 ? 'start a broker' : 'name one of them',
+        },
+      );
     const masters = (info.clusterAddrTable.get(chosen) ?? [])
       .map((name) => info.brokerAddrTable.get(name)?.brokerAddrs.get(MASTER_ID))
       .filter((address) => address !== undefined);

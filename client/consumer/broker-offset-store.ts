@@ -1,6 +1,9 @@
 import { messageOf } from '../../kernel/base/errors.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
-import { encodeQueryConsumerOffset, decodeQueryConsumerOffsetResponse } from '../../protocol/headers/query-consumer-offset.js';
+import {
+  encodeQueryConsumerOffset,
+  decodeQueryConsumerOffsetResponse,
+} from '../../protocol/headers/query-consumer-offset.js';
 import { encodeUpdateConsumerOffset } from '../../protocol/headers/update-consumer-offset.js';
 import type { Call } from '../transport/channel.js';
 import type { ClientCore } from '../transport/client-core.js';

@@ -66,8 +66,7 @@ function notHere(group: string): ClientReply {
 function resetTable(request: Request): (readonly [MessageQueue, number])[] {
   if (request.body.length === 0) return [];
   const table = bodyObject(request.body, 'ResetOffsetBody')['offsetTable'];
-  if (!Array.isArray(table))
-    return readQueueTable(table, 'offsetTable', (offset) => whole({ offset }, 'offset'));
+  if (!Array.isArray(table)) return readQueueTable(table, 'offsetTable', (offset) => whole({ offset }, 'offset'));
   return table.map((entry) => {
     const object = asObject(entry, 'offsetTable');
     const queue = {

@@ -110,7 +110,10 @@ export class Dispatcher {
       const waitedMs = this.#parts.clock.monoMs() - held.startedMs;
       if (held.startedMs === 0 || waitedMs < this.#options.consumeTimeoutMs || this.#options.broadcasting) return;
       const { topic, msgId } = held.message;
-      this.#parts.logger.warn({ group: this.#options.group, topic, msgId, waitedMs }, 'listener took too long, given up');
+      this.#parts.logger.warn(
+        { group: this.#options.group, topic, msgId, waitedMs },
+        'listener took too long, given up',
+      );
       await this.#parts.sendBack.send(held, EXPIRED_DELAY_LEVEL);
       this.#finish(process, [held]);
     }
@@ -169,17 +172,23 @@ export class Dispatcher {
     let result: ConsumeResult | typeof ABANDONED;
     try {
       result = await this.#listener(
-        held.map((one) => ({ ...one.message, reconsumeTimes: one.reconsumeTimes })),
+        held.map(({ message, reconsumeTimes }) =>
+          message.reconsumeTimes === reconsumeTimes ? message : { ...message, reconsumeTimes },
+        ),
         context,
       );
     } catch (error) {
       const { topic, msgId } = held[0]!.message;
-      this.#parts.logger.warn({ group: this.#options.group, topic, msgId, problem: messageOf(error) }, 'listener failed');
+      this.#parts.logger.warn(
+        { group: this.#options.group, topic, msgId, problem: messageOf(error) },
+        'listener failed',
+      );
       result = 'later';
     }
     const tookMs = this.#parts.clock.monoMs() - beganMs;
     process.lastConsumeMs = beganMs + tookMs;
-    if (result !== ABANDONED) this.#parts.stats.of(process.queue.topic).consumed(held.length, result === 'success', tookMs);
+    if (result !== ABANDONED)
+      this.#parts.stats.of(process.queue.topic).consumed(held.length, result === 'success', tookMs);
     return result;
   }
 
@@ -187,7 +196,10 @@ export class Dispatcher {
   async #unreadable(process: ProcessQueue, held: readonly Held[]): Promise<void> {
     for (const { message, bodyProblem } of held) {
       const { topic, msgId } = message;
-      this.#parts.logger.error({ group: this.#options.group, topic, msgId, problem: bodyProblem }, 'message not readable');
+      this.#parts.logger.error(
+        { group: this.#options.group, topic, msgId, problem: bodyProblem },
+        'message not readable',
+      );
     }
     await this.#later(process, held, 0);
   }
@@ -207,7 +219,10 @@ export class Dispatcher {
         returned.push(one);
       } catch (error) {
         const { topic, msgId } = one.message;
-        this.#parts.logger.warn({ topic, msgId, problem: messageOf(error) }, 'message not sent back, kept for a local retry');
+        this.#parts.logger.warn(
+          { topic, msgId, problem: messageOf(error) },
+          'message not sent back, kept for a local retry',
+        );
         one.reconsumeTimes++;
         failed.push(one);
       }

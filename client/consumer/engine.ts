@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { messageOf } from '../../kernel/base/errors.js';
 import type { HeartbeatData, SubscriptionData } from '../../protocol/bodies/heartbeat.js';
@@ -37,6 +38,7 @@ export class ConsumerEngine {
   readonly #rebalancer: Rebalancer;
   readonly #startedWallMs: number;
   readonly #pulling = new Set<Promise<void>>();
+  #ready = false;
   paused = false;
 
   constructor(
@@ -50,6 +52,8 @@ export class ConsumerEngine {
     this.#subscriptions = subscriptions;
     this.#broadcasting = settings.model === 'broadcasting';
     this.#startedWallMs = core.clock.wallMs();
+    // Each queue may wait on it; how many there are is known to the brokers alone.
+    setMaxListeners(0, this.#abort.signal);
     this.#offsets = this.#broadcasting
       ? new FileOffsetStore(offsetFile(settings), core.logger)
       : new BrokerOffsetStore(core, settings.group);
@@ -68,6 +72,7 @@ export class ConsumerEngine {
     for (const topic of this.#subscriptions.keys()) await this.#core.routes.refresh(topic);
     for (const subscription of this.#subscriptions.values()) await this.checkExpression(subscription);
     await this.#core.heartbeat();
+    this.#ready = true;
     this.#core.routes.onChange(() => void this.#rebalancer.run());
     this.#core.every(periods.rebalanceMs, () => this.#rebalancer.run());
     this.#core.every(periods.persistMs, () => this.#persist());
@@ -185,7 +190,8 @@ export class ConsumerEngine {
       this.#core.transport,
       {
         group: this.#settings.group,
-        rebalance: () => void this.#rebalancer.run(),
+        // 4.9 tells the group of a new member before it has noted what the member subscribes to: too early to pull.
+        rebalance: () => void (this.#ready && this.#rebalancer.run()),
         resetOffsets: (offsets) => void this.#rebalancer.reset(offsets),
         offsets: (topic) => this.#offsetsOf(topic),
         runningInfo: () => this.#runningInfo(),

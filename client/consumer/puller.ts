@@ -115,8 +115,7 @@ export class Puller {
     if (process.dropped) return;
     const header = decodePullMessageResponse(answer.ext);
     this.#suggested.set(queueKey(process.queue), header.suggestWhichBrokerId);
-    if (answer.code === ResponseCode.PULL_OFFSET_MOVED)
-      return this.#parts.offsetMoved(process, header.nextBeginOffset);
+    if (answer.code === ResponseCode.PULL_OFFSET_MOVED) return this.#parts.offsetMoved(process, header.nextBeginOffset);
     const messages = answer.code === ResponseCode.SUCCESS ? this.#messages(process, answer, subscription) : [];
     this.#parts.stats.of(process.queue.topic).pulled(messages.length, this.#parts.core.clock.monoMs() - beganMs);
     this.#take(process, messages, header);

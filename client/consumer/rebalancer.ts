@@ -108,7 +108,10 @@ export class Rebalancer {
         try {
           await this.#topic(topic);
         } catch (error) {
-          this.#parts.core.logger.warn({ group: this.#options.group, topic, problem: messageOf(error) }, 'not rebalanced');
+          this.#parts.core.logger.warn(
+            { group: this.#options.group, topic, problem: messageOf(error) },
+            'not rebalanced',
+          );
         }
       }
       for (const process of this.processes) if (!topics.has(process.queue.topic)) await this.#drop(process);

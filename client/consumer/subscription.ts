@@ -30,11 +30,22 @@ export function subscriptionOf(
     return { ...base, subString: text, tagsSet: [], codeSet: [] };
   }
   if (text === '' || text === ALL) return { ...base, subString: ALL, tagsSet: [], codeSet: [] };
-  const tagsSet = [...new Set(text.split('||').map(trimmed).filter((tag) => tag !== ''))];
+  const tagsSet = [
+    ...new Set(
+      text
+        .split('||')
+        .map(trimmed)
+        .filter((tag) => tag !== ''),
+    ),
+  ];
   if (tagsSet.length === 0)
-    throw new ClientError('ILLEGAL_ARGUMENT', `the expression ${JSON.stringify(text)} for topic ${topic} names no tag`, {
-      remedy: 'write tag1 || tag2, or *',
-    });
+    throw new ClientError(
+      'ILLEGAL_ARGUMENT',
+      `the expression ${JSON.stringify(text)} for topic ${topic} names no tag`,
+      {
+        remedy: 'write tag1 || tag2, or *',
+      },
+    );
   return { ...base, subString: text, tagsSet, codeSet: [...new Set(tagsSet.map(javaHash))] };
 }
 

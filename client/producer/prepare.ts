@@ -74,7 +74,10 @@ function put(topic: string, properties: Map<string, string>, name: string, value
   if (typeof value !== 'string' || value.trim() === '')
     throw illegal(topic, `the property ${name} has no value`, 'leave it out, or give it some text');
   if (separated(name) || separated(value))
-    throw illegal(topic, `the property ${name} holds one of the characters U+0001 and U+0002, which separate properties`);
+    throw illegal(
+      topic,
+      `the property ${name} holds one of the characters U+0001 and U+0002, which separate properties`,
+    );
   properties.set(name, value);
 }
 
@@ -121,7 +124,11 @@ export interface PrepareLimits {
   readonly compressOverBytes: number;
 }
 
-export async function prepare(message: OutgoingMessage, ids: MessageIds, limits: PrepareLimits): Promise<PreparedMessage> {
+export async function prepare(
+  message: OutgoingMessage,
+  ids: MessageIds,
+  limits: PrepareLimits,
+): Promise<PreparedMessage> {
   const raw = bodyOf(message, limits.bodyBytesMax);
   const msgId = ids.of(message);
   const properties = propertyText(message.topic, propertiesOf(message, msgId));
@@ -136,7 +143,8 @@ export function prepareBatch(messages: readonly OutgoingMessage[], ids: MessageI
   const parts: BatchMessage[] = [];
   const msgIds: string[] = [];
   for (const message of messages) {
-    if (message.topic !== first.topic) throw illegal(first.topic, `the batch also holds one for topic ${message.topic}`);
+    if (message.topic !== first.topic)
+      throw illegal(first.topic, `the batch also holds one for topic ${message.topic}`);
     if ((message.waitStore ?? true) !== (first.waitStore ?? true))
       throw illegal(first.topic, 'all messages of a batch must have the same waitStore');
     const msgId = ids.of(message);

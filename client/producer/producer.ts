@@ -100,7 +100,10 @@ export class Producer implements AsyncDisposable {
   }
 
   /** Sends messages of one topic in one request; together they must not pass `maxMessageBytes`. Not compressed. */
-  async sendBatch(messages: readonly OutgoingMessage[], options: Omit<SendOptions, 'selector'> = {}): Promise<SendResult> {
+  async sendBatch(
+    messages: readonly OutgoingMessage[],
+    options: Omit<SendOptions, 'selector'> = {},
+  ): Promise<SendResult> {
     const prepared = prepareBatch(messages, this.#ids, this.#limits().bodyBytesMax);
     this.#check(prepared.topic);
     return this.#dispatch(prepared, this.#timeoutMs(options), options);

@@ -160,7 +160,9 @@ export class Sender {
         ...(remedy === undefined ? {} : { remedy }),
       });
     }
-    return new ClientError('REQUEST_TIMEOUT', `${text}: the time was over before a broker was asked`, { cause: problem });
+    return new ClientError('REQUEST_TIMEOUT', `${text}: the time was over before a broker was asked`, {
+      cause: problem,
+    });
   }
 }
 

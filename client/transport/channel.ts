@@ -100,7 +100,10 @@ export class Channel {
         socket.destroy();
         reject(new ClientError('CONNECT_FAILED', `cannot connect to ${address}: ${why}`, { cause }));
       };
-      const timer = setTimeout(() => failed(`no connection within ${Math.round(timeoutMs)} ms`), Math.max(1, timeoutMs));
+      const timer = setTimeout(
+        () => failed(`no connection within ${Math.round(timeoutMs)} ms`),
+        Math.max(1, timeoutMs),
+      );
       socket.once('error', (error) => failed(error.message, error));
       socket.once('connect', () => {
         clearTimeout(timer);
@@ -168,9 +171,13 @@ export class Channel {
         remedy: 'send fewer at a time, or await their results',
       });
     if (this.#socket.writableLength > WAITING_BYTES_MAX)
-      return new ClientError('TOO_MANY_REQUESTS', `${this.#socket.writableLength} bytes wait to be sent to ${this.address}`, {
-        remedy: 'send fewer at a time, or await their results',
-      });
+      return new ClientError(
+        'TOO_MANY_REQUESTS',
+        `${this.#socket.writableLength} bytes wait to be sent to ${this.address}`,
+        {
+          remedy: 'send fewer at a time, or await their results',
+        },
+      );
     return undefined;
   }
 
@@ -224,12 +231,15 @@ export class Channel {
 
   #armSweep(timeoutMs: number): void {
     if (this.#sweep !== undefined) return;
-    this.#sweep = setTimeout(() => this.#sweepExpired(), Math.min(SWEEP_MS, Math.max(1, timeoutMs)));
+    // After a turn that held the thread for long, answers wait in the socket: read them before judging.
+    const sweep = (): void => void setImmediate(() => this.#sweepExpired());
+    this.#sweep = setTimeout(sweep, Math.min(SWEEP_MS, Math.max(1, timeoutMs)));
     this.#sweep.unref();
   }
 
   #sweepExpired(): void {
     this.#sweep = undefined;
+    if (this.#closeReason !== undefined) return;
     const nowMs = this.#options.clock.monoMs();
     let nearestMs = Infinity;
     let silent = false;
@@ -242,7 +252,10 @@ export class Channel {
       silent ||= this.#lastReadMs < pending.sentMs;
       const waited = Math.round(pending.deadlineMs - pending.sentMs);
       pending.reject(
-        new ClientError('REQUEST_TIMEOUT', `${this.address} did not answer request ${pending.code} within ${waited} ms`),
+        new ClientError(
+          'REQUEST_TIMEOUT',
+          `${this.address} did not answer request ${pending.code} within ${waited} ms`,
+        ),
       );
     }
     // Not a byte since before the request: the peer is gone without having said so. A new connection may reach it.

@@ -17,7 +17,10 @@ export interface TransportOptions {
 export class Transport {
   readonly #options: TransportOptions;
   readonly #connectTimeoutMs: number;
+  /** Open or being dialled. */
   readonly #channels = new Map<string, Promise<Channel>>();
+  /** Those that are open: no promise and no timer for a request on them. */
+  readonly #open = new Map<string, Channel>();
   readonly #handlers = new Map<number, IncomingHandler>();
   #stopped = false;
 
@@ -33,6 +36,8 @@ export class Transport {
 
   /** Resolves with the answer, whatever its code; `timeoutMs` includes connecting. Rejects with ClientError. */
   async invoke(address: string, call: Call, timeoutMs: number): Promise<Answer> {
+    const open = this.#open.get(address);
+    if (open !== undefined && !this.#stopped) return open.invoke(call, timeoutMs);
     const beganMs = this.#options.clock.monoMs();
     const channel = await within(this.#channel(address, timeoutMs), timeoutMs, address);
     const restMs = timeoutMs - (this.#options.clock.monoMs() - beganMs);
@@ -77,12 +82,21 @@ export class Transport {
       onClose: (channel, reason) => this.#closed(channel, dialled, reason),
     });
     this.#channels.set(address, dialled);
-    dialled.catch(() => this.#forget(address, dialled));
+    dialled.then(
+      (channel) => this.#opened(channel, dialled),
+      () => this.#forget(address, dialled),
+    );
     return dialled;
   }
 
+  #opened(channel: Channel, dialled: Promise<Channel>): void {
+    if (this.#channels.get(channel.address) === dialled && channel.open) this.#open.set(channel.address, channel);
+  }
+
   #forget(address: string, dialled: Promise<Channel>): void {
-    if (this.#channels.get(address) === dialled) this.#channels.delete(address);
+    if (this.#channels.get(address) !== dialled) return;
+    this.#channels.delete(address);
+    this.#open.delete(address);
   }
 
   #closed(channel: Channel, dialled: Promise<Channel>, reason: string): void {
@@ -119,7 +133,8 @@ async function within(dialled: Promise<Channel>, timeoutMs: number, address: str
 
 /** The error for an answer whose code means failure. */
 export function refused(address: string, requestCode: number, answer: Answer): ClientError {
-  const why = answer.remark === null || answer.remark === '' ? 'without a reason' : answer.remark;
+  // Remarks may hold whole stack traces of the server; an error is one line.
+  const why = (answer.remark ?? '').replace(/\s+/g, ' ').trim() || 'without a reason';
   return new ClientError('REFUSED', `${address} refused request ${requestCode} with code ${answer.code}: ${why}`, {
     responseCode: answer.code,
   });

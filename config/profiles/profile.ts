@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { loadFilterPlugin } from '../../plugins/filter/load.js';
 import type { Options } from '../options.js';
 

@@ -2,7 +2,7 @@
  * The arrival ring: reput tells the network thread which queues grew, so that held pulls are woken without a scan. One producer,
  * one consumer. Entries are rows of the queue table; when the consumer is too slow it is told to look at all of them instead.
  */
-const Word = { published: 0, taken: 1, overflow: 2 } as const;
+const Word = { published: 0, taken: 1, overflow: 2, wanted: 3 } as const;
 const HEADER_WORDS = 4;
 
 export class ArrivalRing {
@@ -17,6 +17,16 @@ export class ArrivalRing {
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory);
     this.#mask = this.#words.length - HEADER_WORDS - 1;
+  }
+
+  /** Network thread only: whether a pull waits for an arrival now. */
+  setWanted(wanted: boolean): void {
+    Atomics.store(this.#words, Word.wanted, wanted ? 1 : 0);
+  }
+
+  /** reput: false when nobody waits, and dispatching may take its time. */
+  get wanted(): boolean {
+    return Atomics.load(this.#words, Word.wanted) === 1;
   }
 
   /** reput only. */

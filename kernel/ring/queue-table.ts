@@ -62,6 +62,11 @@ export class QueueTable {
     return row ?? this.#add(topic, queueId);
   }
 
+  /** A fresh row for a queue that was deleted: what comes from now on counts from 0. Kernel's thread only. */
+  renew(topic: string, queueId: number): number {
+    return this.#add(topic, queueId);
+  }
+
   topicOf(row: number): string {
     this.#ensureKnown(row);
     return this.#topics[row];

@@ -28,6 +28,8 @@ export class Doorbell {
   /** Any thread, after publishing. */
   ring(): void {
     if (Atomics.load(this.#words, this.#sleeps) === 0) return;
+    // The first ringer wakes the owner; the others need not, until it says again that it sleeps.
+    if (Atomics.exchange(this.#words, this.#sleeps, 0) === 0) return;
     Atomics.add(this.#words, this.#rings, 1);
     Atomics.notify(this.#words, this.#rings);
   }
@@ -38,6 +40,11 @@ export class Doorbell {
     Atomics.store(this.#words, this.#sleeps, 1);
     if (!recheck()) Atomics.wait(this.#words, this.#rings, seen, ceilingMs);
     Atomics.store(this.#words, this.#sleeps, 0);
+  }
+
+  /** Owner only: blocks the thread for `ms`, unheard: ringing costs nothing meanwhile. */
+  rest(ms: number): void {
+    Atomics.wait(this.#words, this.#rings, Atomics.load(this.#words, this.#rings), ms);
   }
 
   /** Owner only: as `sleep`, for a thread whose event loop must stay alive. A pending wait does not keep the process up. */

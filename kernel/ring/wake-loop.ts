@@ -13,7 +13,8 @@ export class WakeLoop {
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor() {
+  /** `onError` hears of a listener that throws, and the others run all the same; without it the process ends. */
+  constructor(private readonly onError: (error: unknown) => void = uncaught) {
     const memory = new SharedArrayBuffer(Doorbell.wordsPerBell * Int32Array.BYTES_PER_ELEMENT);
     this.address = { words: new Int32Array(memory), index: 0 };
     this.#bell = Doorbell.at(this.address);
@@ -38,7 +39,28 @@ export class WakeLoop {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       await this.#bell.sleepAsync(CEILING_MS, () => this.#stopped || this.#pending.some((hasWork) => hasWork()));
-      for (const listener of this.#listeners) listener();
+      // A listener that fails may have left its work undone: without a rest it would be asked again for ever.
+      if (!this.#listen()) await new Promise((resolve) => setTimeout(resolve, CEILING_MS));
     }
   }
+
+  /** False when one of them failed. */
+  #listen(): boolean {
+    let well = true;
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        well = false;
+        this.onError(error);
+      }
+    }
+    return well;
+  }
+}
+
+function uncaught(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
 }

@@ -15,8 +15,8 @@ export class RingWriter {
   #reservedAt = 0;
   /** End position of each slot's unit, to free it. */
   readonly #ends: Float64Array;
-  #committed = 0;
-  #released = 0;
+  #committed: number;
+  #released: number;
 
   constructor(memory: RingMemory) {
     this.bytes = Buffer.from(memory.bytes);
@@ -27,6 +27,8 @@ export class RingWriter {
     this.#slotMask = slotCount - 1;
     this.#capacity = this.bytes.length;
     this.#ends = new Float64Array(slotCount);
+    // 0 in a fresh ring; sequence numbers go on from whatever stands there.
+    this.#committed = this.#released = Atomics.load(this.#cursors, Cursor.published);
   }
 
   /** Units committed and not yet released. */

@@ -80,7 +80,10 @@ export class ThreadLoop {
       // Some answers wait for a step that resolves their promise; that may be the one of the recheck.
       const unanswered = this.#unanswered();
       if (unanswered) await nextTurn();
-      if (waitMs > 0 && !this.#ended) bell.sleep(unanswered ? Math.min(waitMs, UNANSWERED_MS) : waitMs, this.#recheck);
+      if (waitMs === 0 || this.#ended) continue;
+      const restMs = this.#rest();
+      if (restMs > 0) bell.rest(restMs);
+      else bell.sleep(unanswered ? Math.min(waitMs, UNANSWERED_MS) : waitMs, this.#recheck);
     }
     await nextTurn();
   }
@@ -101,6 +104,13 @@ export class ThreadLoop {
       }
     }
     return waitMs;
+  }
+
+  /** A thread rests only when all of its services may. */
+  #rest(): number {
+    let restMs = TURN_CEILING_MS;
+    for (const { service } of this.#hosted) restMs = Math.min(restMs, service.restMs ?? 0);
+    return this.#hosted.length === 0 ? 0 : restMs;
   }
 
   /** Rings between the last step and the sleep are lost on the bell, so the services look once more. */

@@ -8,6 +8,11 @@ import type { Logger } from '../base/logger.js';
 export interface Service {
   /** Does a bounded amount of work. Returns milliseconds until it wants to be called again without a bell: 0 when more work waits. */
   step(): number;
+  /**
+   * Asked when `step` wants to wait: for so many ms bells are not heard, so that what rings often is served in larger pieces.
+   * Missing or 0: the next bell is heard at once.
+   */
+  readonly restMs?: number;
   /** Control calls, exposed through comlink; each method may return a promise that needs no I/O of the event loop. */
   readonly calls?: object;
   /** After the last step: close descriptors, leave nothing behind. */

@@ -34,6 +34,8 @@ export class Twin implements RunningService, Supervised {
   #immediate: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = 0;
+  /** Until then bells are not heard; the timer brings the next turn. */
+  #restsUntilMs = 0;
   #stop: Promise<void> | undefined;
 
   /** Makes the service and gives it its first turn soon. */
@@ -66,8 +68,10 @@ export class Twin implements RunningService, Supervised {
     this.#stepping = true;
     try {
       const waitMs = waitOf(this.#service.step());
+      const restMs = this.#service.restMs ?? 0;
+      this.#restsUntilMs = restMs > 0 ? this.#options.clock.monoMs() + restMs : 0;
       if (waitMs === 0 || this.#again) this.#ring();
-      else this.#wake(waitMs);
+      else this.#wake(restMs > 0 ? restMs : waitMs);
     } catch (error) {
       this.#die(wrapped('SERVICE_FAILED', `service '${this.name}' failed in step`, error));
     } finally {
@@ -102,6 +106,7 @@ export class Twin implements RunningService, Supervised {
 
   #ring(): void {
     if (this.#immediate !== undefined || this.#service === undefined) return;
+    if (this.#restsUntilMs > 0 && this.#options.clock.monoMs() < this.#restsUntilMs) return;
     this.#immediate = setImmediate(() => {
       this.#immediate = undefined;
       this.kick();

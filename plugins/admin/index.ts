@@ -1,4 +1,4 @@
-import { Lifecycle } from 'tsyringe';
+import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Admin } from './main.js';
 import { OffsetQueries } from './offset-queries.js';

@@ -104,6 +104,8 @@ export interface AppendGate {
   reserve(size: number): number;
   commit(size: number, topic: string, queueId: number, records: number, pending: PendingAppend): void;
   publish(): void;
+  /** Resolves when everything committed up to now is appended or refused. */
+  drained(): Promise<void>;
   /** Called whenever slots were freed. */
   onRoom(listener: () => void): void;
   /** Units appended that wait for flush or slave. */

@@ -19,6 +19,9 @@ export class Gate implements AppendGate {
   readonly #writer: RingWriter;
   readonly #inFlight = new Fifo<PendingAppend>();
   readonly #room: (() => void)[] = [];
+  /** Who waits until so many units, counted from the start, have left the ring. */
+  readonly #drains: { readonly target: number; readonly resolve: () => void }[] = [];
+  #committedUnits = 0;
   #settlement: Settlement | undefined;
   #service: RunningService | undefined;
 
@@ -70,6 +73,7 @@ export class Gate implements AppendGate {
   commit(size: number, topic: string, queueId: number, records: number, pending: PendingAppend): void {
     this.#writer.commit(size, this.state.queueTable.register(topic, queueId), records);
     this.#inFlight.push(pending);
+    this.#committedUnits++;
   }
 
   publish(): void {
@@ -77,6 +81,12 @@ export class Gate implements AppendGate {
     this.#service!.kick();
     // With the writer on this thread the units are completed now; with a thread of its own those of earlier chunks may be.
     this.collect();
+  }
+
+  drained(): Promise<void> {
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    const target = this.#committedUnits;
+    return new Promise((resolve) => this.#drains.push({ target, resolve }));
   }
 
   onRoom(listener: () => void): void {
@@ -88,7 +98,10 @@ export class Gate implements AppendGate {
     const completed = this.#writer.completed();
     for (let i = 0; i < completed; i++) this.#complete(this.#inFlight.shift());
     this.#settlement!.walk();
-    if (completed > 0) for (const listener of this.#room) listener();
+    if (completed === 0) return;
+    while (this.#drains.length > 0 && this.#drains[0].target <= this.#committedUnits - this.#inFlight.size)
+      this.#drains.shift()!.resolve();
+    for (const listener of this.#room) listener();
   }
 
   #complete(pending: PendingAppend): void {

@@ -1,4 +1,4 @@
-import { Lifecycle } from 'tsyringe';
+import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { AppendGate, LogReader, MessageWriter, StoreHost, StoreState, StoreStatus } from './contract.js';
 import { Gate } from './gate.js';

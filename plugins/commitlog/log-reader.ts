@@ -2,13 +2,9 @@ import { inject, injectable } from '../../kernel/container.js';
 import { KernelError } from '../../kernel/base/errors.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Options } from '../../kernel/tokens.js';
-import {
-  At,
-  RECORD_BYTES_MIN,
-  RECORD_HEAD_BYTES,
-  storeTimestampAt,
-  readLong,
-} from '../../store/commitlog/record-layout.js';
+import { readInt64 } from '../../protocol/int64.js';
+import { SYS_FLAG_AT, storeTimestampAt } from '../../protocol/message/record.js';
+import { RECORD_BYTES_MIN, RECORD_HEAD_BYTES } from '../../store/commitlog/record-layout.js';
 import { checkRecord, scanRecord } from '../../store/commitlog/record-scan.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { StoreState, type LogReader } from './contract.js';
@@ -63,7 +59,7 @@ export class CommitLogReader implements LogReader {
     const head = await this.#upTo(physicalOffset, 96);
     if (head.length < RECORD_HEAD_BYTES || scanRecord(head, 0, head.length, physicalOffset) < RECORD_BYTES_MIN)
       return -1;
-    return readLong(head, storeTimestampAt(head.readInt32BE(At.sysFlag)));
+    return readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT)));
   }
 
   close(): void {

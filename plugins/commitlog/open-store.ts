@@ -1,4 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
+import { messageOf } from '../../kernel/base/errors.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import { Watermarks } from '../../kernel/ring/watermarks.js';
@@ -22,7 +23,7 @@ export class OpenStore implements StoreState {
   readonly log: LogLocation;
   readonly watermarks = new Watermarks(Watermarks.allocate());
   readonly queueTable: QueueTable;
-  readonly wake = new WakeLoop();
+  readonly wake: WakeLoop;
   #lock: StoreLock | undefined;
 
   constructor(
@@ -40,15 +41,22 @@ export class OpenStore implements StoreState {
       ...(options.memory ? { files: this.files } : {}),
     };
     this.queueTable = new QueueTable(QueueTable.allocate(options.queueTableRowsMax));
+    this.wake = new WakeLoop((error) =>
+      logger.error(
+        { error: messageOf(error), stack: error instanceof Error ? error.stack : undefined },
+        'a wake-up failed',
+      ),
+    );
   }
 
   async open(): Promise<void> {
     if (!this.inMemory) await this.#claim();
     const begun = this.clock.monoMs();
-    const recovered = recoverStore(this, this.options, this.clock);
+    const { queues, notes, firstDamage, ...found } = recoverStore(this, this.options, this.clock);
+    for (const note of [firstDamage, ...notes]) if (note !== undefined) this.logger.warn({ note }, 'store recovery');
     this.logger.info(
-      { ...recovered, ms: Math.round(this.clock.monoMs() - begun) },
-      recovered.normalExit ? 'store opened' : 'store recovered after an abnormal end',
+      { ...found, queues: queues.length, ms: Math.round(this.clock.monoMs() - begun) },
+      found.normalExit ? 'store opened' : 'store recovered after an abnormal end',
     );
     markRunning(this.files, this.paths.abort);
     this.wake.start();

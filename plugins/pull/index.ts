@@ -1,4 +1,4 @@
-import { Lifecycle } from 'tsyringe';
+import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Pull } from './main.js';
 import { PullChecks } from './checks.js';

@@ -41,7 +41,7 @@ export class Pull implements PluginMain {
   start(): void {
     this.router.handle(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
-    this.connections.onClose((connection) => this.#held.drop(connection));
+    this.connections.onClose((connection) => this.#dropped(connection));
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;
     this.#sweep = setInterval(() => this.#check(), longPollingEnable ? heldPullCheckIntervalMs : shortPollingTimeMills);
   }
@@ -95,6 +95,7 @@ export class Pull implements PluginMain {
       looking: false,
     };
     this.#held.add(held);
+    this.queues.wantArrivals(true);
     // What arrived between the look and the hold rang already.
     this.#arrived(select.topic, select.queueId, this.queues.maxOffset(select.topic, select.queueId));
     return true;
@@ -141,6 +142,7 @@ export class Pull implements PluginMain {
   /** 4.9: PullMessageProcessor#executeRequestWhenWakeup: the whole pull once more, now with an answer whatever it finds. */
   async #wake(held: HeldPull): Promise<void> {
     if (!this.#held.remove(held)) return;
+    if (this.#held.count === 0) this.queues.wantArrivals(false);
     const { request, connection } = held;
     try {
       const reply = await this.#pull(request, connection, false);
@@ -149,6 +151,11 @@ export class Pull implements PluginMain {
       this.logger.error({ error: String(error), remote: connection.remote }, 'a held pull could not be answered');
       connection.reply(request, { code: ResponseCode.SYSTEM_ERROR, remark: String(error) });
     }
+  }
+
+  #dropped(connection: Connection): void {
+    this.#held.drop(connection);
+    if (this.#held.count === 0) this.queues.wantArrivals(false);
   }
 
   #count(selection: Selection): void {

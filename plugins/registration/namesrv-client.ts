@@ -27,7 +27,7 @@ export class NamesrvClient {
   readonly #onLost: () => void;
   readonly #waiting = new Map<number, Waiting>();
   #socket: Socket | undefined;
-  #opening: Promise<Socket> | undefined;
+  #opening: { readonly socket: Socket; readonly done: Promise<Socket> } | undefined;
   #opaque = 0;
 
   /** `onLost` is called when an open connection ends without `close`. */
@@ -48,20 +48,24 @@ export class NamesrvClient {
     body: Buffer | undefined,
     timeoutMs: number,
   ): Promise<NamesrvAnswer> {
-    const socket = this.#socket ?? (await (this.#opening ??= this.#open(address)));
+    const socket = this.#socket ?? (await (this.#opening ??= this.#open(address)).done);
     return new Promise((resolve, reject) => {
       const opaque = (this.#opaque = (this.#opaque + 1) & 0x7fffffff);
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
+        if (!this.#waiting.has(opaque)) return;
         this.#fail(socket, new KernelError('NAMESRV_TIMEOUT', `no answer to request ${code} within ${timeoutMs} ms`));
         socket.destroy();
-      }, timeoutMs);
+      };
+      // After a pause of the whole process the answer may be there unread: sockets are read before immediates run.
+      const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
       this.#waiting.set(opaque, { resolve, reject, timer });
       socket.write(encodeRequest({ code, opaque, ext, body }));
     });
   }
 
-  /** Ends the connection; calls that wait are rejected. */
+  /** Ends the connection, or the try to make one; calls that wait are rejected. */
   close(): void {
+    this.#opening?.socket.destroy();
     const socket = this.#socket;
     this.#socket = undefined;
     if (socket === undefined) return;
@@ -69,9 +73,9 @@ export class NamesrvClient {
     socket.destroy();
   }
 
-  #open(address: NamesrvAddress): Promise<Socket> {
-    return new Promise<Socket>((resolve, reject) => {
-      const socket = connect({ host: address.host, port: address.port, noDelay: true });
+  #open(address: NamesrvAddress): { readonly socket: Socket; readonly done: Promise<Socket> } {
+    const socket = connect({ host: address.host, port: address.port, noDelay: true });
+    const done = new Promise<Socket>((resolve, reject) => {
       const timer = setTimeout(() => {
         socket.destroy(new Error(`no connection within ${this.#connectTimeoutMs} ms`));
       }, this.#connectTimeoutMs);
@@ -92,6 +96,7 @@ export class NamesrvClient {
         this.#lost(socket, error);
       });
     });
+    return { socket, done };
   }
 
   #read(socket: Socket): void {

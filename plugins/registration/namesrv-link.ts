@@ -93,6 +93,8 @@ export class NamesrvLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
+    // A name server that does not answer is not waited for.
+    if (!this.#registered) this.#client.close();
     await this.#running;
     const address = this.#options.address();
     if (this.#registered && this.#client.connected && address !== undefined) {
@@ -114,7 +116,7 @@ export class NamesrvLink {
     const address = this.#options.address();
     if (this.#closed || address === undefined) {
       this.#retryIn(NOT_OPEN_RETRY_MS);
-      this.#problem = 'it does not listen yet';
+      this.#problem = this.#closed ? 'this broker stops' : 'it does not listen yet';
       return this.#outcome();
     }
     try {
@@ -180,7 +182,7 @@ export class NamesrvLink {
     this.#registered = false;
     if (this.#closed) return;
     if (this.#state === 'registered') this.#failed('the connection was lost');
-    this.#retryIn(FIRST_RETRY_MS);
+    this.#retryIn(Math.min(this.#options.periodMs, FIRST_RETRY_MS));
   }
 
   #retryIn(ms: number): void {

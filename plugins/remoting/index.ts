@@ -1,4 +1,4 @@
-import { Lifecycle } from 'tsyringe';
+import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Connections, NamesrvConnections, NamesrvRouter, RequestRouter } from './contract.js';
 import { BrokerListener, NamesrvListener } from './listener.js';

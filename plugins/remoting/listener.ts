@@ -9,6 +9,7 @@ function makeServer(name: string, router: Router, options: Options, clock: Clock
     frameBytesHeldMax: options.frameBytesHeldMax,
     outboundBytesMax: options.outboundBytesMax,
     connectionsMax: options.connectionsMax,
+    backlog: options.serverSocketBacklog,
     idleMs: options.serverChannelMaxIdleTimeSeconds * 1000,
   };
   return new RemotingServer(name, router, limits, clock, logger);

@@ -14,6 +14,8 @@ export interface ServerLimits {
   readonly frameBytesHeldMax: number;
   readonly outboundBytesMax: number;
   readonly connectionsMax: number;
+  /** Connections waiting to be accepted. */
+  readonly backlog: number;
   /** serverChannelMaxIdleTimeSeconds in ms. */
   readonly idleMs: number;
 }
@@ -22,7 +24,6 @@ const SWEEP_MS = 5000;
 /** A frame smaller than this that is not complete after so long comes from a sender too slow to be real. */
 const SLOW_FRAME_MS = 30_000;
 const SLOW_FRAME_BYTES = 64 * 1024;
-const BACKLOG = 1024;
 
 /** One listener's sockets: frames in, handlers by code, one write per connection and turn out. */
 export class RemotingServer implements Connections, ConnectionHost {
@@ -104,7 +105,7 @@ export class RemotingServer implements Connections, ConnectionHost {
   #bind(server: Server, address: string, port: number): Promise<void> {
     return new Promise((resolve, reject) => {
       server.once('error', (error) => reject(this.#bindError(error, address, port)));
-      server.listen({ host: address === '' ? undefined : address, port, backlog: BACKLOG }, () => {
+      server.listen({ host: address === '' ? undefined : address, port, backlog: this.limits.backlog }, () => {
         server.removeAllListeners('error');
         server.on('error', (error) =>
           this.logger.warn({ error: messageOf(error) }, 'a connection could not be accepted'),

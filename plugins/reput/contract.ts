@@ -22,8 +22,13 @@ export interface Queues {
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
   /** 4.9: getOffsetInQueueByTime. */
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;
-  /** Forgets a deleted topic's queues and removes their files. */
+  /**
+   * Forgets a deleted topic's queues and removes their files; what is sent later counts from 0. Nothing may be sent to the topic
+   * until this resolves.
+   */
   deleteTopic(topic: string): Promise<void>;
+  /** Whether anybody waits for arrivals now: only then are they told as soon as they come. */
+  wantArrivals(wanted: boolean): void;
   /** Called with each queue that grew, on the network thread, soon after its entries became visible. */
   onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void;
 }

@@ -1,13 +1,14 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
+import { Watermark } from '../../kernel/ring/watermarks.js';
 import type { Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import { queueFileBytes, UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
-import { LogReader, StoreState } from '../commitlog/contract.js';
+import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { QueueEntry, Queues } from './contract.js';
 
 const ARRIVALS = 16_384;
@@ -19,11 +20,13 @@ export class QueueReader implements Queues {
   readonly arrivals = ArrivalRing.allocate(ARRIVALS);
   readonly #files: QueueFiles;
   readonly #listeners: ((topic: string, queueId: number, maxOffset: number) => void)[] = [];
+  readonly #ring: ArrivalRing;
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
     @inject(LogReader) private readonly log: LogReader,
+    @inject(AppendGate) private readonly gate: AppendGate,
     @inject(Options) options: Options,
   ) {
     this.#files = new QueueFiles({
@@ -34,7 +37,7 @@ export class QueueReader implements Queues {
       openMax: options.queueFilesOpenMax,
       mode: 'read',
     });
-    const ring = new ArrivalRing(this.arrivals);
+    const ring = (this.#ring = new ArrivalRing(this.arrivals));
     state.wake.add(
       () =>
         ring.drain(
@@ -98,12 +101,21 @@ export class QueueReader implements Queues {
   }
 
   async deleteTopic(topic: string): Promise<void> {
-    for (const queueId of this.idsOf(topic)) this.#files.forget(topic, queueId);
-    await this.#calls?.deleteTopic(topic);
+    await this.gate.drained();
+    const until = this.state.watermarks.get(Watermark.appended);
+    await this.#calls?.deleteTopic(topic, until);
+    for (const queueId of this.idsOf(topic)) {
+      this.#files.forget(topic, queueId);
+      this.state.queueTable.renew(topic, queueId);
+    }
   }
 
   onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void {
     this.#listeners.push(listener);
+  }
+
+  wantArrivals(wanted: boolean): void {
+    this.#ring.setWanted(wanted);
   }
 
   close(): void {

@@ -13,6 +13,7 @@ import { illegal } from './steps.js';
 import type { SendWork } from './work.js';
 
 const PROPERTY_END = 2;
+const RECORD_OVERHEAD_BYTES = 64 * 1024;
 
 /**
  * The inner records of a batch become records of their own that follow each other, stored whole or not at all; the request's own
@@ -87,6 +88,9 @@ export class BatchEncoder {
         records++;
       }
       if (records === 0) throw new ProtocolError('the batch is empty');
+      // 4.9: the encoder's buffer holds 64 KiB more than the largest body.
+      if (bytes > this.options.maxMessageSize + RECORD_OVERHEAD_BYTES)
+        throw new ProtocolError(illegal(this.options.maxMessageSize));
       return { bytes, records };
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;

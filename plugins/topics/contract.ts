@@ -8,7 +8,8 @@ export interface Topics {
   readonly dataVersion: DataVersion;
   /** Creates or replaces; persisted before this resolves. */
   put(config: TopicConfig): Promise<void>;
-  delete(topic: string): Promise<void>;
+  /** `removeData` runs after the topic is gone from the table; until it resolves the topic cannot be made again. */
+  delete(topic: string, removeData?: () => Promise<void>): Promise<void>;
   /** 4.9: createTopicInSendMessageMethod. Undefined when it may not be created. The table has it at once; the file follows. */
   createOnSend(
     topic: string,

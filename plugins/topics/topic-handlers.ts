@@ -83,8 +83,7 @@ export class TopicHandlers {
     const problem = this.#problem(topic);
     if (problem !== undefined) return refused(problem);
     this.#logger.info({ topic, client: connection.remote }, 'topic deletion asked for');
-    await this.#topics.delete(topic);
-    await this.#queues.deleteTopic(topic);
+    await this.#topics.delete(topic, () => this.#queues.deleteTopic(topic));
     return success;
   }
 

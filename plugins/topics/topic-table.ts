@@ -38,6 +38,7 @@ export class TopicTable implements Topics {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #file: ConfigFile;
+  readonly #deleting = new Set<string>();
   readonly #table = new Map<string, TopicConfig>();
   readonly #listeners: (() => void)[] = [];
   #version: DataVersion;
@@ -91,13 +92,19 @@ export class TopicTable implements Topics {
   async put(config: TopicConfig): Promise<void> {
     const problem = topicProblem(config.topicName);
     if (problem !== undefined) throw new KernelError('BAD_TOPIC', problem);
+    this.#refuseDeleting(config.topicName);
     const old = this.#table.get(config.topicName);
     this.#logger.info({ topic: config.topicName, old, config }, old === undefined ? 'topic created' : 'topic changed');
     this.#set(config);
     await this.#changed();
   }
 
-  async delete(topic: string): Promise<void> {
+  #refuseDeleting(topic: string): void {
+    if (!this.#deleting.has(topic)) return;
+    throw new KernelError('TOPIC_DELETING', `topic ${topic} is being deleted`, { remedy: 'try again in a moment' });
+  }
+
+  async delete(topic: string, removeData: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const old = this.#table.get(topic);
     if (old === undefined) {
       this.#logger.warn({ topic }, 'topic to delete does not exist');
@@ -106,7 +113,12 @@ export class TopicTable implements Topics {
     this.#table.delete(topic);
     this.#count(topic, -1);
     this.#logger.info({ topic, old }, 'topic deleted');
-    await this.#changed();
+    this.#deleting.add(topic);
+    try {
+      await Promise.all([this.#changed(), removeData()]);
+    } finally {
+      this.#deleting.delete(topic);
+    }
   }
 
   createOnSend(
@@ -118,7 +130,7 @@ export class TopicTable implements Topics {
   ): TopicConfig | undefined {
     const existing = this.#table.get(topic);
     if (existing !== undefined) return existing;
-    if (topicProblem(topic) !== undefined) return undefined;
+    if (topicProblem(topic) !== undefined || this.#deleting.has(topic)) return undefined;
     const template = this.#template(defaultTopic);
     if (template === undefined || (template.perm & Perm.INHERIT) === 0) {
       this.#logger.warn(
@@ -147,6 +159,7 @@ export class TopicTable implements Topics {
   createInternal(topic: string, queueNums: number, perm: number, topicSysFlag: number): TopicConfig {
     const existing = this.#table.get(topic);
     if (existing !== undefined) return existing;
+    this.#refuseDeleting(topic);
     const problem = topicProblem(topic);
     if (problem !== undefined) throw new KernelError('BAD_TOPIC', problem);
     if (!this.#hasRoomFor(topic)) {

@@ -40,8 +40,8 @@ export function jsonText(value: Writable, style: JsonStyle = 'fastjson'): string
     case 'string':
       return style === 'standard' ? quotedAscii(value) : quoted(value);
     case 'number':
-      return longText(value);
     case 'bigint':
+      return integer(value, style);
     case 'boolean':
       return String(value);
     case 'undefined':
@@ -95,11 +95,16 @@ function sortedByKey(value: WritableMap): [string | number | WritableBean, Writa
   );
 }
 
+/** `standard` keeps numbers that JavaScript would round in quotes. */
+function integer(value: number | bigint, style: JsonStyle): string {
+  const text = typeof value === 'bigint' ? String(value) : longText(value);
+  return style === 'standard' && !Number.isSafeInteger(Number(value)) ? `"${text}"` : text;
+}
+
 function quotedAscii(text: string): string {
-  return quoted(text).replace(
-    /[^\0-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
-  );
+  return quoted(text)
+    .replaceAll('/', '\\/')
+    .replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`);
 }
 
 /** As Double.toString: fixed notation from 10^-3 up to 10^7, else a digit, a fraction and an exponent. */

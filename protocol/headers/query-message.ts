@@ -1,7 +1,8 @@
 /**
  * QUERY_MESSAGE (12), client/admin->broker.
  *
- *   request (4.9: QueryMessageRequestHeader)
+ *   request (4.9: QueryMessageRequestHeader; _UNIQUE_KEY_QUERY is added by hand)
+ *     _UNIQUE_KEY_QUERY  boolean  optional: `key` is a unique client message id, not one of KEYS
  *     topic           string   required
  *     key             string   required
  *     maxNum          int32    required
@@ -12,15 +13,20 @@
  *     indexLastUpdatePhyoffset  int64    required
  *   response body: concatenated stored message records
  */
-import { header, int, long, string, type HeaderOf } from './header.js';
+import { header, int, long, optionalBoolean, string, type HeaderOf } from './header.js';
 
-const request = header('QueryMessageRequestHeader', {
-  topic: string,
-  key: string,
-  maxNum: int,
-  beginTimestamp: long,
-  endTimestamp: long,
-});
+const request = header(
+  'QueryMessageRequestHeader',
+  {
+    _UNIQUE_KEY_QUERY: optionalBoolean,
+    topic: string,
+    key: string,
+    maxNum: int,
+    beginTimestamp: long,
+    endTimestamp: long,
+  },
+  { added: ['_UNIQUE_KEY_QUERY'] },
+);
 
 export type QueryMessageRequestHeader = HeaderOf<typeof request>;
 export const decodeQueryMessage = request.decode;

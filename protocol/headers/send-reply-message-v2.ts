@@ -8,3 +8,4 @@ export type { SendMessageRequestHeader as SendReplyMessageV2RequestHeader } from
 export { decodeSendMessageV2 as decodeSendReplyMessageV2 } from './send-message-v2.js';
 export { encodeSendMessageV2 as encodeSendReplyMessageV2 } from './send-message-v2.js';
 export { encodeSendMessageResponse as encodeSendReplyMessageV2Response } from './send-message.js';
+export { decodeSendMessageResponse as decodeSendReplyMessageV2Response } from './send-message.js';

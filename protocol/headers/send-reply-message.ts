@@ -8,3 +8,4 @@ export type { SendMessageRequestHeader as SendReplyMessageRequestHeader } from '
 export { decodeSendMessage as decodeSendReplyMessage } from './send-message.js';
 export { encodeSendMessage as encodeSendReplyMessage } from './send-message.js';
 export { encodeSendMessageResponse as encodeSendReplyMessageResponse } from './send-message.js';
+export { decodeSendMessageResponse as decodeSendReplyMessageResponse } from './send-message.js';

@@ -25,8 +25,3 @@ export function javaHashUtf8(bytes: Buffer, start: number, end: number): number 
 export function tagsCodeOf(tags: string | undefined): bigint {
   return tags === undefined || tags === '' ? 0n : BigInt(javaHash(tags));
 }
-
-/** 4.9: MixAll and QueueSelector use Math.abs, which leaves the smallest integer negative; there the result is 0. */
-export function javaAbs(value: number): number {
-  return value === -2147483648 ? value : Math.abs(value);
-}

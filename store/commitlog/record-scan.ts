@@ -67,6 +67,10 @@ function checkLengths(buffer: Buffer, offset: number, size: number): string | un
   const propertiesAt = topicAt + 1 + topicLength;
   if (topicLength > TOPIC_BYTES_MAX || propertiesAt + 2 > size)
     return `topic length ${topicLength} does not fit size ${size}`;
+  // No checksum covers the topic: of a record that a crash cut short it may be what was never written.
+  for (let at = offset + topicAt + 1; at < offset + propertiesAt; at += 1) {
+    if (buffer[at] === 0) return 'its topic holds a zero byte';
+  }
   const propertiesLength = buffer.readInt16BE(offset + propertiesAt);
   if (propertiesLength < 0 || propertiesAt + 2 + propertiesLength !== size) {
     return `properties length ${propertiesLength} does not fit size ${size}`;
@@ -86,10 +90,23 @@ function checkCrc(buffer: Buffer, offset: number): string | undefined {
 
 /**
  * True when the head's size can be the size of a record with the body length it names: two fields agree before a large buffer is
- * made for it. Needs the bytes up to the body; a record is never shorter than that.
+ * made for it. A record whose body length is not in the buffer is none.
  */
 export function sizeIsPlausible(buffer: Buffer, offset: number, size: number): boolean {
   const bodyAt = bodySizeAt(buffer.readInt32BE(offset + SYS_FLAG_AT));
+  if (offset + bodyAt + 4 > buffer.length) return false;
   const rest = size - (bodyAt + 4 + buffer.readInt32BE(offset + bodyAt)) - 3;
   return rest >= 0 && rest <= TOPIC_BYTES_MAX + PROPERTIES_BYTES_MAX;
+}
+
+/**
+ * True when a valid record has a zero byte among its properties. No checksum covers them: of a record that a crash cut short they may
+ * be what was never written. A property may hold such a character, though.
+ */
+export function propertiesHoldZero(buffer: Buffer, offset: number, size: number): boolean {
+  const bodyAt = offset + bodySizeAt(buffer.readInt32BE(offset + SYS_FLAG_AT));
+  const topicAt = bodyAt + 4 + buffer.readInt32BE(bodyAt);
+  const start = topicAt + 1 + buffer.readUInt8(topicAt) + 2;
+  const at = buffer.indexOf(0, start);
+  return at >= 0 && at < offset + size;
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { assert } from '../../kernel/base/assert.js';
 import { readInt64 } from '../../protocol/int64.js';
-import { bodySizeAt, MAGIC_AT, MESSAGE_MAGIC, storeTimestampAt, SYS_FLAG_AT } from '../../protocol/message/record.js';
+import { bodySizeAt, storeTimestampAt, SYS_FLAG_AT } from '../../protocol/message/record.js';
 import type { Checkpoint } from '../checkpoint/checkpoint.js';
 import { segmentName } from '../files/paths.js';
 import { cutSegment } from './cut.js';
 import { RECORD_HEAD_BYTES } from './record-layout.js';
-import { checkRecord, DAMAGED, NEED_MORE, scanRecord, sizeIsPlausible } from './record-scan.js';
+import { checkRecord, DAMAGED, NEED_MORE, propertiesHoldZero, scanRecord, sizeIsPlausible } from './record-scan.js';
 import type { Segments } from './segments.js';
 
 /** Sees each valid record, whole in `buffer` at `offset`; the bytes are overwritten after the call. */
@@ -33,6 +33,7 @@ export interface RecoveredLog {
 }
 
 const CHUNK_BYTES = 2 * 1024 * 1024;
+const FIRST_RECORD_BYTES = 64 * 1024;
 
 /** Walks the records from `fromOffset` on up to the first that is not whole and valid. Changes nothing. */
 export function recoverLog(options: RecoverLogOptions): RecoveredLog {
@@ -59,7 +60,8 @@ class LogWalk {
     this.#options = options;
     this.#check = { crc: options.checkCrc };
     this.position = options.fromOffset;
-    this.#buffer = Buffer.allocUnsafe(options.chunkBytes ?? CHUNK_BYTES);
+    const stretch = options.segments.endOffset - options.fromOffset;
+    this.#buffer = Buffer.allocUnsafe(Math.min(options.chunkBytes ?? CHUNK_BYTES, Math.max(stretch, 1)));
     this.#bytes = this.#buffer.subarray(0, 0);
   }
 
@@ -93,10 +95,22 @@ class LogWalk {
     }
     const problem = checkRecord(this.#bytes, this.#at(), this.position, this.#check);
     if (problem !== undefined) return this.#end(problem);
+    if (propertiesHoldZero(this.#bytes, this.#at(), size) && !this.#continuesAt(this.position + size)) {
+      return this.#end('the last record has zeros where its properties should be');
+    }
     this.#options.onRecord?.(this.#bytes, this.#at(), size, this.position);
     this.records += 1;
     this.position += size;
     return true;
+  }
+
+  /** True when a record or a filler begins there. */
+  #continuesAt(position: number): boolean {
+    const { segments } = this.#options;
+    const head = Buffer.alloc(RECORD_HEAD_BYTES);
+    const read = segments.read(head, 0, Math.min(head.length, segments.endOffset - position), position);
+    const found = scanRecord(head, 0, read, position);
+    return found !== DAMAGED && found !== NEED_MORE;
   }
 
   #scan(remaining: number): number {
@@ -201,10 +215,21 @@ export function chooseRecoveryStart(options: RecoveryStartOptions): number {
   return segments.minOffset;
 }
 
-/** When a segment's first record was stored, ms; 0 when it does not begin with one. */
+/**
+ * When a segment's first record was stored, ms; 0 when it does not begin with a whole valid one. 4.9 looks at the magic only
+ * (4.9: CommitLog#isMappedFileMatchedRecover); but of a time that was half written the rest reads as zeros, which makes it an old one.
+ */
 export function firstStoreTimestamp(segments: Segments, base: number): number {
-  const head = Buffer.alloc(96);
-  const read = segments.read(head, 0, Math.min(head.length, segments.segmentBytes), base);
-  if (read < RECORD_HEAD_BYTES || head.readInt32BE(MAGIC_AT) !== MESSAGE_MAGIC) return 0;
-  return readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT)));
+  let storedAt = 0;
+  recoverLog({
+    segments,
+    fromOffset: base,
+    untilOffset: base + 1,
+    checkCrc: true,
+    chunkBytes: FIRST_RECORD_BYTES,
+    onRecord(buffer, offset) {
+      storedAt = readInt64(buffer, offset + storeTimestampAt(buffer.readInt32BE(offset + SYS_FLAG_AT)));
+    },
+  });
+  return storedAt;
 }

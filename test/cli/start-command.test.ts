@@ -77,6 +77,29 @@ describe('kernel start', () => {
     assert.equal(await thisMachine.isPortFree(port, '127.0.0.1'), true);
   });
 
+  it('serves with a store that it leaves closed and unlocked: the next start takes it', async () => {
+    for (const round of [1, 2]) {
+      const ready = join(dir, `ready-${round}.json`);
+      const kernel = new KernelProcess(['start', ...LOCAL, '--store', join(dir, 'store'), '--ready-file', ready]);
+      const { namesrv, broker } = await kernel.ready(ready);
+      kernel.signal('SIGINT');
+      assert.equal(await kernel.end(), 0, kernel.stderr);
+      assert.match(kernel.stdout, new RegExp(`^name server +${namesrv}\nbroker +${broker} `, 'm'));
+      assert.equal(existsSync(join(dir, 'store', 'abort')), false);
+    }
+  });
+
+  it('runs in memory as kernel dev, for this machine only', async () => {
+    const ready = join(dir, 'ready.json');
+    const kernel = new KernelProcess(['dev', ...LOCAL.slice(2), '--ready-file', ready], { HOME: dir });
+    const { namesrv, broker } = await kernel.ready(ready);
+    assert.match(`${namesrv} ${broker}`, /^127\.0\.0\.1:\d+ 127\.0\.0\.1:\d+$/);
+    kernel.signal('SIGTERM');
+    assert.equal(await kernel.end(), 0, kernel.stderr);
+    assert.match(kernel.stdout, /^store +in memory, gone at the end\nplugins +sql92$/m);
+    assert.deepEqual(readdirSync(dir), []);
+  });
+
   it('stops again when the ready file cannot be written', async () => {
     writeFileSync(join(dir, 'file'), '');
     const args = [

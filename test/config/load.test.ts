@@ -110,7 +110,6 @@ describe('config/load', () => {
     ['syncFlushTimeout=0', /0 is below 1 ms/],
     ['autoCreateTopicEnable=yes', /"yes" is neither true nor false/],
     ['flushDiskType=SYNC_FLUSHH', /is none of ASYNC_FLUSH, SYNC_FLUSH; did you mean SYNC_FLUSH\?/],
-    ['diskSpaceWarningLevelRatio=x', /"x" is not a number/],
     ['aclEnable=true', /aclEnable .* true is refused: access control is not there yet/],
     ['brokerRole=SLAVE', /brokerRole .* SLAVE is refused/],
     ['brokerName=a\\u0000b', /control character/],

@@ -184,8 +184,18 @@ import {
   encodeSendMessage,
   encodeSendMessageResponse,
 } from '../../protocol/headers/send-message.js';
-import { decodeSendReplyMessageV2, encodeSendReplyMessageV2 } from '../../protocol/headers/send-reply-message-v2.js';
-import { decodeSendReplyMessage, encodeSendReplyMessage } from '../../protocol/headers/send-reply-message.js';
+import {
+  decodeSendReplyMessageV2,
+  decodeSendReplyMessageV2Response,
+  encodeSendReplyMessageV2,
+  encodeSendReplyMessageV2Response,
+} from '../../protocol/headers/send-reply-message-v2.js';
+import {
+  decodeSendReplyMessage,
+  decodeSendReplyMessageResponse,
+  encodeSendReplyMessage,
+  encodeSendReplyMessageResponse,
+} from '../../protocol/headers/send-reply-message.js';
 import { decodeUnregisterBroker, encodeUnregisterBroker } from '../../protocol/headers/unregister-broker.js';
 import { decodeUnregisterClient, encodeUnregisterClient } from '../../protocol/headers/unregister-client.js';
 import {
@@ -300,6 +310,8 @@ export const answerHeaders: Readonly<Record<string, Again>> = {
   SEND_BATCH_MESSAGE: again(decodeSendBatchMessageResponse, encodeSendBatchMessageResponse),
   SEND_MESSAGE_V2: again(decodeSendMessageV2Response, encodeSendMessageV2Response),
   SEND_MESSAGE: again(decodeSendMessageResponse, encodeSendMessageResponse),
+  SEND_REPLY_MESSAGE_V2: again(decodeSendReplyMessageV2Response, encodeSendReplyMessageV2Response),
+  SEND_REPLY_MESSAGE: again(decodeSendReplyMessageResponse, encodeSendReplyMessageResponse),
   WIPE_WRITE_PERM_OF_BROKER: again(decodeWipeWritePermOfBrokerResponse, encodeWipeWritePermOfBrokerResponse),
 };
 

@@ -47,7 +47,7 @@ describe('the Java client with binary headers (ROCKETMQ)', () => {
     const group = unique('group');
     const consumer = await java.pullConsumer(namesrv, group);
     assert.deepEqual(
-      (await consumer.drain(queue)).map((stored) => stored.body.toString()),
+      (await consumer.drain(queue, 1)).map((stored) => stored.body.toString()),
       ['one'],
     );
     await consumer.call('updateConsumeOffset', queue, 1);

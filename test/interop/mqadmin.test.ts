@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'mocha';
 import { until } from '../support/until.js';
+import type { Queue } from './support/driver.js';
 import { arrived, createTopic, driver, mqadmin, numbered, patienceMs, target, unique } from './support/suite.js';
 
 const systemTopics = ['TBW102', 'SELF_TEST_TOPIC', 'BenchmarkTest', 'OFFSET_MOVED_EVENT', 'SCHEDULE_TOPIC_XXXX'];
@@ -28,6 +29,14 @@ const statusValues: Record<string, RegExp> = {
 
 const columns = (line: string | undefined): string[] => (line ?? '').trim().split(/ {2,}/);
 const timePattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(,\d{3})?$/;
+
+/** Waits until the broker has dispatched what it acknowledged. */
+async function filled(queue: Queue | undefined, end: number): Promise<void> {
+  const reader = await (await driver()).pullConsumer((await target()).namesrv, unique('group'));
+  assert.ok(queue);
+  await reader.filled(queue, end);
+  await reader.close();
+}
 
 describe('mqadmin of 4.9.7', () => {
   it('clusterList shows the broker and its version', async () => {
@@ -94,11 +103,12 @@ describe('mqadmin of 4.9.7', () => {
     const queues = await createTopic(served, topic, 2);
     const producer = await (await driver()).producer(served.namesrv);
     for (const message of numbered(topic, 3)) await producer.send(message, queues[1]);
-    const [heading, empty, filled, ...more] = await mqadmin(served, 'topicStatus', '-t', topic);
+    await filled(queues[1], 3);
+    const [heading, empty, full, ...more] = await mqadmin(served, 'topicStatus', '-t', topic);
     assert.match(heading ?? '', /^#Broker Name +#QID +#Min Offset +#Max Offset +#Last Updated$/);
     assert.deepEqual(columns(empty), ['broker-a', '0', '0', '0']);
-    const [time] = columns(filled).slice(4);
-    assert.deepEqual(columns(filled).slice(0, 4), ['broker-a', '1', '0', '3']);
+    const [time] = columns(full).slice(4);
+    assert.deepEqual(columns(full).slice(0, 4), ['broker-a', '1', '0', '3']);
     assert.match(time ?? '', timePattern);
     assert.deepEqual(more, []);
     await producer.close();
@@ -118,6 +128,7 @@ describe('mqadmin of 4.9.7', () => {
     assert.deepEqual((await summary()).slice(1, 5), ['1', 'V4_9_7', 'PUSH', 'CLUSTERING']);
     await consumer.close();
     for (const message of numbered(topic, 2, 3)) await producer.send(message, queue);
+    await filled(queue, 5);
 
     const progress = await mqadmin(served, 'consumerProgress', '-g', group);
     assert.match(progress[0] ?? '', /^#Topic +#Broker Name +#QID +#Broker Offset +#Consumer Offset +#Diff +#LastTime$/);
@@ -186,7 +197,7 @@ describe('mqadmin of 4.9.7', () => {
     assert.deepEqual([brokerName, queueId, status], ['broker-a', '2', 'SEND_OK']);
     const reader = await java.pullConsumer(served.namesrv, unique('group'));
     assert.ok(queues[2]);
-    const [stored] = await reader.drain(queues[2]);
+    const [stored] = await reader.drain(queues[2], 1);
     assert.deepEqual(
       [stored?.body.toString(), stored?.properties['KEYS'], stored?.properties['TAGS'], stored?.msgId],
       ['你好 🚀', 'k7', 'tag', msgId],

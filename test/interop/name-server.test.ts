@@ -78,8 +78,8 @@ describe('name servers', function () {
     const topic = unique('java_broker');
     await createTopic(served, topic);
     await works(server.address, topic);
-    const [, row] = await mqadmin(served, 'clusterList');
-    assert.match(row ?? '', new RegExp(`^DefaultCluster +broker-a +0 +${served.broker} +V4_9_7 `));
+    const [, row] = await mqadmin(served, 'topicRoute', '-l', '-t', topic);
+    assert.match(row ?? '', new RegExp(`^DefaultCluster +broker-a +{0=${served.broker}} +4 +4 +6$`));
     await mqadmin(served, 'deleteTopic', '-c', 'DefaultCluster', '-t', topic);
     const gone = async (): Promise<boolean> => !(await mqadmin(served, 'topicList')).includes(topic);
     await until(gone, 'the topic has left the name server', patienceMs);

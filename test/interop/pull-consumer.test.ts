@@ -75,6 +75,7 @@ describe('the pull consumer of the Java client', () => {
     const producer = await java.producer(namesrv);
     for (const message of numbered(topic, 50)) await producer.send(message, queue);
     const consumer = await java.pullConsumer(namesrv, unique('group'));
+    await consumer.filled(queue, 50);
 
     assert.deepEqual(await consumer.queues(topic), [queue]);
     assert.deepEqual([await consumer.offset('minOffset', queue), await consumer.offset('maxOffset', queue)], [0, 50]);
@@ -101,7 +102,7 @@ describe('the pull consumer of the Java client', () => {
     const producer = await java.producer(namesrv);
     for (const message of numbered(topic, 10)) await producer.send(message, queue);
     const consumer = await java.pullConsumer(namesrv, unique('group'));
-    const stored = await consumer.drain(queue);
+    const stored = await consumer.drain(queue, 10);
 
     for (const message of stored) {
       const offset = (await consumer.call('searchOffset', queue, message.storeTimestamp)) as number;
@@ -139,6 +140,7 @@ describe('the pull consumer of the Java client', () => {
     for (const message of numbered(topic, 10)) await producer.send(message, queue);
     const group = unique('group');
     const consumer = await java.pullConsumer(namesrv, group);
+    await consumer.filled(queue, 10);
     await consumer.call('updateConsumeOffset', queue, 7);
     await consumer.call('persist', queue);
     const another = await java.pullConsumer(namesrv, group);

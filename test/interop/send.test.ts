@@ -99,7 +99,7 @@ describe('sends of the Java client', () => {
         mine.map((result) => result.queueOffset),
         mine.map((_, i) => i),
       );
-      const stored = await reader.drain(queue);
+      const stored = await reader.drain(queue, mine.length);
       assert.deepEqual(
         stored.map(({ msgId, offsetMsgId, queueOffset }) => ({ msgId, offsetMsgId, queueOffset })),
         mine.map(({ msgId, offsetMsgId, queueOffset }) => ({ msgId, offsetMsgId, queueOffset })),
@@ -198,7 +198,7 @@ async function storedOf(message: Omit<OutMessage, 'topic'>): Promise<InMessage[]
   const producer = await java.producer(namesrv);
   assert.equal((await producer.send({ ...message, topic })).status, 'SEND_OK');
   const reader = await java.pullConsumer(namesrv, unique('group'));
-  const stored = await reader.drain(queue);
+  const stored = await reader.drain(queue, 1);
   await Promise.all([producer.close(), reader.close()]);
   return stored;
 }

@@ -17,7 +17,8 @@ const levels = parseDelayLevels(golden.delayLevels);
 const isLog = (path: string): boolean => path.startsWith('commitlog/');
 const isHeadlessLog = (path: string): boolean => isLog(path) && !path.endsWith('00000000000000000000');
 
-const segmentsOf = (files: MemoryFiles): Segments => new Segments(files, '/s/commitlog', '/s/.tmp', golden.segmentBytes);
+const segmentsOf = (files: MemoryFiles): Segments =>
+  new Segments(files, '/s/commitlog', '/s/.tmp', golden.segmentBytes);
 const queuesOf = (files: MemoryFiles, fileBytes = golden.queueFileBytes): QueueFiles =>
   new QueueFiles({ files, dir: '/s/consumequeue', temporaryDir: '/s/.tmp', fileBytes, openMax: 8, mode: 'readWrite' });
 
@@ -98,14 +99,21 @@ describe('a store written by RocketMQ 4.9.7', () => {
     const files = javaFiles(golden, () => true);
     const paths = storePaths('/s');
     const segments = segmentsOf(files);
-    const before = Object.keys(golden.files).filter(isLog).map((path) => files.readAll(`/s/${path}`).toString('hex'));
+    const before = Object.keys(golden.files)
+      .filter(isLog)
+      .map((path) => files.readAll(`/s/${path}`).toString('hex'));
     const checkpoint = readCheckpoint(files, paths.checkpoint);
     assert.ok(checkpoint.physicMsgTimestamp >= firstStoreTimestamp(openLog(files), 0));
     const result = recoverStore({ files, paths, segments, queues: queuesOf(files), nowMs: 2 ** 42, checkCrc: true });
-    assert.deepEqual([result.normalExit, result.validEnd, result.firstDamage], [true, golden.state.maxPhysical, undefined]);
+    assert.deepEqual(
+      [result.normalExit, result.validEnd, result.firstDamage],
+      [true, golden.state.maxPhysical, undefined],
+    );
     assert.equal(result.dispatchFrom, golden.state.maxPhysical);
     assert.equal(wasAborted(files, paths.abort), false);
-    const after = Object.keys(golden.files).filter(isLog).map((path) => files.readAll(`/s/${path}`).toString('hex'));
+    const after = Object.keys(golden.files)
+      .filter(isLog)
+      .map((path) => files.readAll(`/s/${path}`).toString('hex'));
     assert.deepEqual(after, before);
     assertSameQueues(files, golden.files);
     const ends = new Map(result.queues.map((queue) => [`${queue.topic}/${queue.queueId}`, queue]));

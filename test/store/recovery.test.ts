@@ -14,7 +14,14 @@ const NOW = 1_700_000_100_000;
 const SEGMENT = 4096;
 const segmentsOf = (files: StoreFiles): Segments => new Segments(files, paths.commitLog, paths.temporary, SEGMENT);
 const queuesOf = (files: StoreFiles): QueueFiles =>
-  new QueueFiles({ files, dir: paths.consumeQueue, temporaryDir: paths.temporary, fileBytes: 200, openMax: 8, mode: 'readWrite' });
+  new QueueFiles({
+    files,
+    dir: paths.consumeQueue,
+    temporaryDir: paths.temporary,
+    fileBytes: 200,
+    openMax: 8,
+    mode: 'readWrite',
+  });
 
 const recover = (files: StoreFiles): RecoveredStore =>
   recoverStore({ files, paths, segments: segmentsOf(files), queues: queuesOf(files), nowMs: NOW, checkCrc: true });
@@ -41,7 +48,10 @@ function sound(): { files: MemoryFiles; log: LogBuilder } {
 
 const ends = (result: RecoveredStore): Record<string, [number, number, number]> =>
   Object.fromEntries(
-    result.queues.map((queue) => [`${queue.topic}/${queue.queueId}`, [queue.minOffset, queue.maxOffset, queue.nextOffset]]),
+    result.queues.map((queue) => [
+      `${queue.topic}/${queue.queueId}`,
+      [queue.minOffset, queue.maxOffset, queue.nextOffset],
+    ]),
   );
 
 /** Dispatches as the next run does, then the queue files must be those of a fresh build. */
@@ -49,7 +59,14 @@ function assertRebuilt(files: StoreFiles, result: RecoveredStore): void {
   const segments = segmentsOf(files);
   segments.open('read');
   dispatchLog(segments, queuesOf(files), result.dispatchFrom);
-  const fresh = new QueueFiles({ files, dir: '/fresh', temporaryDir: paths.temporary, fileBytes: 200, openMax: 8, mode: 'readWrite' });
+  const fresh = new QueueFiles({
+    files,
+    dir: '/fresh',
+    temporaryDir: paths.temporary,
+    fileBytes: 200,
+    openMax: 8,
+    mode: 'readWrite',
+  });
   dispatchLog(segments, fresh, segments.minOffset);
   const ours = queuesOf(files);
   assert.deepEqual(ours.list().queues, fresh.list().queues);
@@ -117,7 +134,10 @@ describe('recoverStore', () => {
   it('cuts the tail behind a damaged record, the units with it, and reuses the queue offsets', () => {
     const { files, log } = sound();
     const victim = log.placed[33]!;
-    const segment = files.open(`${paths.commitLog}/${segmentName(victim.physicalOffset - (victim.physicalOffset % SEGMENT))}`, 'readWrite');
+    const segment = files.open(
+      `${paths.commitLog}/${segmentName(victim.physicalOffset - (victim.physicalOffset % SEGMENT))}`,
+      'readWrite',
+    );
     segment.write(Buffer.from([1]), 0, 1, (victim.physicalOffset % SEGMENT) + 100);
     const result = recover(files);
     assert.equal(result.validEnd, victim.physicalOffset);
@@ -188,7 +208,8 @@ describe('recoverStore', () => {
     assert.equal(result.minOffset, 3 * SEGMENT);
     for (const queue of result.queues) {
       const first = log.placed.find(
-        (placed) => placed.topic === queue.topic && placed.queueId === queue.queueId && placed.physicalOffset >= 3 * SEGMENT,
+        (placed) =>
+          placed.topic === queue.topic && placed.queueId === queue.queueId && placed.physicalOffset >= 3 * SEGMENT,
       );
       assert.equal(queue.minOffset, first?.queueOffset);
     }

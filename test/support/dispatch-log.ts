@@ -5,7 +5,12 @@ import { UNIT_BYTES, writeUnit } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
 
 /** Dispatches what the log has from an offset on, one unit at a time; returns the log's end. */
-export function dispatchLog(segments: Segments, queues: QueueFiles, from: number, delayLevels: readonly number[] = []): number {
+export function dispatchLog(
+  segments: Segments,
+  queues: QueueFiles,
+  from: number,
+  delayLevels: readonly number[] = [],
+): number {
   const fields = new DispatchFields(delayLevels);
   const unit = Buffer.alloc(UNIT_BYTES);
   return recoverLog({

@@ -47,7 +47,11 @@ export function javaFiles(store: JavaStore, wanted: (path: string) => boolean): 
   files.makeDir('/s');
   for (const [path, base64] of Object.entries(store.files)) {
     if (!wanted(path)) continue;
-    const size = path.startsWith('commitlog/') ? store.segmentBytes : path === 'checkpoint' ? 4096 : store.queueFileBytes;
+    const size = path.startsWith('commitlog/')
+      ? store.segmentBytes
+      : path === 'checkpoint'
+        ? 4096
+        : store.queueFileBytes;
     files.replace(`/s/${path}`, javaBytes(base64, size), false);
   }
   return files;

@@ -19,6 +19,8 @@ export class LogBuilder {
   constructor(
     readonly segments: Segments,
     position = 0,
+    /** Sees each record before it is written: a write that is cut may be whole. */
+    private readonly beforeWrite: (placed: Placed) => void = () => undefined,
   ) {
     this.position = position;
   }
@@ -35,8 +37,10 @@ export class LogBuilder {
       this.position = writeFiller(this.segments.ensure(this.position), base, this.position, segmentBytes);
     }
     const record = testRecord({ ...input, queueOffset, physicalOffset: this.position });
-    this.segments.ensure(this.position).write(record, 0, record.length, this.position % segmentBytes);
     const placed = { physicalOffset: this.position, size: record.length, topic, queueId, queueOffset };
+    const file = this.segments.ensure(this.position);
+    this.beforeWrite(placed);
+    file.write(record, 0, record.length, this.position % segmentBytes);
     this.placed.push(placed);
     this.position += record.length;
     this.#next.set(key, queueOffset + 1);

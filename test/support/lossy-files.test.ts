@@ -27,6 +27,19 @@ describe('the lossy disk', () => {
     assert.throws(() => file.read(page(0), 0, 10, 0), PowerCut);
   });
 
+  it('keeps everything when only the process is killed, and loses it at a power cut after that', () => {
+    const files = prepared();
+    files.open('/log/a', 'readWrite').write(page(2), 0, 4096, 4096);
+    files.cutAt(files.operations + 4);
+    assert.throws(() => files.replace('/log/b', 'new', false), PowerCut);
+    const next = files.killed();
+    assert.ok(bytesAt(next, '/log/a', 4096).equals(page(2)));
+    assert.deepEqual(next.list('/log'), ['a', 'b.tmp']);
+    const after = next.restart('everything');
+    assert.ok(bytesAt(after, '/log/a', 4096).equals(page(0)));
+    assert.deepEqual(after.list('/log'), ['a']);
+  });
+
   it('may keep a later page and lose an earlier one, or write one in part', () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 200; seed += 1) {

@@ -48,14 +48,15 @@ export class LossyFiles extends OrderedFiles {
   readonly #random: SeededRandom;
   readonly #seen: Names;
   readonly #durable: Names;
-  #journal: Change[] = [];
+  readonly #journal: Change[];
   readonly #rules: { rule: FailureRule; count: number }[] = [];
 
-  constructor(random = new SeededRandom(1), names?: Names) {
+  constructor(random = new SeededRandom(1), disk?: { seen: Names; durable?: Names; journal?: Change[] }) {
     super();
     this.#random = random;
-    this.#seen = names ?? { files: new Map(), dirs: new Set(['/']) };
-    this.#durable = { files: new Map(this.#seen.files), dirs: new Set(this.#seen.dirs) };
+    this.#seen = disk?.seen ?? { files: new Map(), dirs: new Set(['/']) };
+    this.#durable = disk?.durable ?? { files: new Map(this.#seen.files), dirs: new Set(this.#seen.dirs) };
+    this.#journal = disk?.journal ?? [];
   }
 
   /** The operation with this number (from 1) does not complete, and nothing after it happens. */
@@ -92,7 +93,13 @@ export class LossyFiles extends OrderedFiles {
       survivors.set(inode, survivor);
       files.set(path, survivor);
     }
-    return new LossyFiles(this.#random, { files, dirs: new Set(this.#durable.dirs) });
+    return new LossyFiles(this.#random, { seen: { files, dirs: new Set(this.#durable.dirs) } });
+  }
+
+  /** The process was killed, the machine goes on: all is there, and what was not synced can still be lost. */
+  killed(): LossyFiles {
+    this.#off = true;
+    return new LossyFiles(this.#random, { seen: this.#seen, durable: this.#durable, journal: this.#journal });
   }
 
   override open(path: string, _mode: 'read' | 'readWrite'): StoreFile {

@@ -1,11 +1,10 @@
 import { systemCodeOf } from '../../kernel/base/errors.js';
 import type { StoreFile, StoreFiles } from '../../store/files/contract.js';
 import { roomFor, writeFiller } from '../../store/commitlog/filler.js';
-import { FILLER_BYTES } from '../../store/commitlog/record-layout.js';
+import { BLANK_BYTES_MIN } from '../../protocol/message/record.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import type { LogLocation } from './contract.js';
 
-/** One page: when the disk is full, a page that cannot be zeroed was never allocated, so nothing stands there. */
 const ZEROS = Buffer.alloc(4096);
 
 /** The end of the log: where the next byte goes, in which segment, and how a segment is ended. */
@@ -35,7 +34,7 @@ export class LogTail {
   }
 
   canEverFit(bytes: number): boolean {
-    return bytes + FILLER_BYTES <= this.#segmentBytes;
+    return bytes + BLANK_BYTES_MIN <= this.#segmentBytes;
   }
 
   /** True when `bytes` go into the segment that `makeRoom` opened. */
@@ -80,7 +79,18 @@ export class LogTail {
         this.#file!.write(ZEROS, 0, Math.min(ZEROS.length, bytes - done), at + done);
     } catch (error) {
       const code = systemCodeOf(error);
-      this.#damaged = code !== 'ENOSPC' && code !== 'EDQUOT';
+      // On a full disk, as a rule, what cannot be zeroed was never allocated and reads as zeros already.
+      this.#damaged = (code !== 'ENOSPC' && code !== 'EDQUOT') || !this.#isBlank(at, bytes);
     }
+  }
+
+  #isBlank(at: number, bytes: number): boolean {
+    const page = Buffer.allocUnsafe(ZEROS.length);
+    for (let done = 0; done < bytes; done += page.length) {
+      const length = Math.min(page.length, bytes - done);
+      if (this.#file!.read(page, 0, length, at + done) !== length || page.compare(ZEROS, 0, length, 0, length) !== 0)
+        return false;
+    }
+    return true;
   }
 }

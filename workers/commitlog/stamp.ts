@@ -1,4 +1,4 @@
-import { At, storeTimestampAt } from '../../store/commitlog/record-layout.js';
+import { PHYSICAL_OFFSET_AT, QUEUE_OFFSET_AT, SYS_FLAG_AT, storeTimestampAt } from '../../protocol/message/record.js';
 import { isQueued } from '../../store/dispatch/read-dispatch.js';
 import type { NextOffsets } from './next-offsets.js';
 
@@ -19,10 +19,10 @@ export function stampUnit(
   const timeLow = storeTimeMs >>> 0;
   const end = start + bytes;
   for (let at = start; at < end;) {
-    const sysFlag = view.getInt32(at + At.sysFlag);
+    const sysFlag = view.getInt32(at + SYS_FLAG_AT);
     const queueOffset = isQueued(sysFlag) ? offsets.take(row, 1) : 0;
-    setInt64(view, at + At.queueOffset, queueOffset);
-    setInt64(view, at + At.physicalOffset, physicalOffset + (at - start));
+    setInt64(view, at + QUEUE_OFFSET_AT, queueOffset);
+    setInt64(view, at + PHYSICAL_OFFSET_AT, physicalOffset + (at - start));
     const time = at + storeTimestampAt(sysFlag);
     view.setInt32(time, timeHigh);
     view.setInt32(time + 4, timeLow);

@@ -25,6 +25,6 @@ export interface ReputBoot {
 export interface ReputCalls {
   /** Syncs the queue files and writes the checkpoint. */
   syncNow(): Promise<void>;
-  /** Forgets the topic's open files and removes them. */
-  deleteTopic(topic: string): Promise<void>;
+  /** Removes the topic's queue files; its records below `until`, a physical offset, are not dispatched any more. */
+  deleteTopic(topic: string, until: number): Promise<void>;
 }

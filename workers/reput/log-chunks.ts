@@ -22,22 +22,23 @@ export class LogChunks {
 
   /**
    * Calls `onRecord` for every whole record of one chunk below `limit`; returns the offset after the last one. Fillers are
-   * stepped over. Throws when what lies below `limit` is no record: that must not happen in a log that was recovered.
+   * stepped over. What is no record can only lie before the part that recovery walked: `onDamage` hears of it, and the rest of its
+   * segment is passed over. Throws when the log ends within a record, which a recovered log does not.
    */
-  read(limit: number, onRecord: (buffer: Buffer, at: number, physicalOffset: number) => void): number {
+  read(
+    limit: number,
+    onRecord: (buffer: Buffer, at: number, physicalOffset: number) => void,
+    onDamage: (physicalOffset: number) => void,
+  ): number {
     const available = this.#load(limit);
     let at = 0;
     while (at < available) {
       const size = scanRecord(this.#buffer, at, available - at, this.#position + at);
       if (size === NEED_MORE || size > available - at) break;
-      if (size === DAMAGED)
-        throw new KernelError(
-          'LOG_DAMAGED',
-          `no valid record at physical offset ${this.#position + at} below the end ${limit}`,
-        );
       if (size < 0) {
         this.#position += at;
-        return this.#nextSegment();
+        if (size === DAMAGED) onDamage(this.#position);
+        return this.#nextSegment(limit);
       }
       onRecord(this.#buffer, at, this.#position + at);
       at += size;
@@ -64,8 +65,9 @@ export class LogChunks {
     return this.#segments.read(this.#buffer, 0, length, this.#position);
   }
 
-  #nextSegment(): number {
-    this.#position += this.#segmentBytes - (this.#position % this.#segmentBytes);
+  #nextSegment(limit: number): number {
+    const next = this.#position + this.#segmentBytes - (this.#position % this.#segmentBytes);
+    this.#position = Math.min(next, limit);
     return this.#position;
   }
 

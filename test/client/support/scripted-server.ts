@@ -1,6 +1,12 @@
 import net from 'node:net';
 import { CommandFlag } from '../../../protocol/codes.js';
-import { decodeCommand, encodeRequest, encodeResponse, type ExtFields, type Request } from '../../../protocol/command.js';
+import {
+  decodeCommand,
+  encodeRequest,
+  encodeResponse,
+  type ExtFields,
+  type Request,
+} from '../../../protocol/command.js';
 import { FrameAssembler } from '../../../protocol/frame.js';
 
 export interface ScriptedReply {
@@ -34,7 +40,7 @@ export class ScriptedServer {
   }
 
   static async listen(port = 0): Promise<ScriptedServer> {
-    const server = net.createServer();
+    const server = net.createServer({ noDelay: true });
     const scripted = new ScriptedServer(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

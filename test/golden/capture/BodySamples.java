@@ -232,8 +232,8 @@ public class BodySamples {
         forC.setOffsetTable(Arrays.asList(new MessageQueueForC("T", "b", 0, 12)));
         text("ResetOffsetBodyForC", forC);
         GetConsumerStatusBody status = new GetConsumerStatusBody();
-        status.setMessageQueueTable(new HashMap<>(byQueue));
-        status.setConsumerTable(Collections.singletonMap("c", byQueue));
+        status.setMessageQueueTable(byQueue);
+        status.setConsumerTable(Collections.singletonMap("c", new HashMap<>(Collections.singletonMap(new MessageQueue("T", "b", 2), 3L))));
         text("GetConsumerStatusBody", status);
         QueryCorrectionOffsetBody correction = new QueryCorrectionOffsetBody();
         correction.setCorrectionOffsets(new HashMap<>(Collections.singletonMap(1, 9L)));

@@ -5,11 +5,19 @@ import { until } from '../../support/until.js';
 const stopDeadlineMs = 30_000;
 const tailLines = 40;
 
-/** Children that still run; ended with the test process, however that ends by itself. */
+/** Children that still run; they end with this process, also when it is told to end. */
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+process.on('exit', killAll);
+for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    killAll();
+    process.kill(process.pid, signal);
+  });
+}
+
+function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** A child process of the suite. What it prints goes to files, whose ends explain a failure. */
 export class Daemon {

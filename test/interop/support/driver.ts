@@ -1,3 +1,4 @@
+import { until } from '../../support/until.js';
 import { startJava, type JavaProgram, type StartOptions } from './java.js';
 
 /** A message to send. Text bodies are sent as UTF-8. */
@@ -81,6 +82,8 @@ export interface PushRequest {
 }
 
 type Raw<T extends { body: Buffer }> = Omit<T, 'body'> & { body: string };
+
+const dispatchDeadlineMs = 10_000;
 
 let handles = 0;
 
@@ -267,8 +270,15 @@ export class PullConsumer extends Client {
     return { ...result, messages: result.messages.map(incoming) };
   }
 
-  /** Every message of a queue, by pulls from its first offset to its last. */
-  async drain(queue: Queue): Promise<InMessage[]> {
+  /** Waits until a queue ends at least at `end`: what a broker acknowledged it dispatches a moment later. */
+  async filled(queue: Queue, end: number): Promise<void> {
+    const reached = async (): Promise<boolean> => (await this.offset('maxOffset', queue)) >= end;
+    await until(reached, `queue ${queue.queueId} of ${queue.topic} has ${end} messages`, dispatchDeadlineMs);
+  }
+
+  /** Every message of a queue, by pulls from its first offset to its last; waits until it has `atLeast`. */
+  async drain(queue: Queue, atLeast: number): Promise<InMessage[]> {
+    await this.filled(queue, atLeast);
     const messages: InMessage[] = [];
     const end = await this.offset('maxOffset', queue);
     let offset = await this.offset('minOffset', queue);

@@ -32,7 +32,8 @@ before(async function () {
 });
 
 afterEach(function () {
-  if (this.currentTest?.state === 'failed') process.stderr.write(`${serverLogTails()}\n`);
+  const tails = serverLogTails();
+  if (this.currentTest?.state === 'failed') process.stderr.write(`${tails}\n`);
 });
 
 after(async function () {
@@ -64,7 +65,8 @@ export const patienceMs = 30_000;
 /** What mqadmin printed, line by line without trailing blanks; fails when it complained. */
 export async function mqadmin(target: Target, command: string, ...args: string[]): Promise<string[]> {
   const printed = await (await driver()).mqadmin(command, '-n', target.namesrv, ...args);
-  assert.equal(printed.err, '', `mqadmin ${command} complained: ${printed.err.slice(0, 2000)}`);
+  const complaints = printed.err.split('\n').filter((line) => line !== '' && !line.startsWith('\tat '));
+  assert.deepEqual(complaints, [], `mqadmin ${command}`);
   return printed.out
     .split('\n')
     .map((line) => line.trimEnd())
@@ -92,8 +94,17 @@ export async function routed(target: Target, topic: string): Promise<void> {
 }
 
 /** Waits until a consumer has so many messages. Returns them. */
-export async function arrived(consumer: PushConsumer, count: number): Promise<readonly InMessage[]> {
-  await until(() => consumer.received.length >= count, `${consumer.handle} has ${count} messages`, patienceMs);
+export async function arrived(
+  consumer: PushConsumer,
+  count: number,
+  deadlineMs = patienceMs,
+): Promise<readonly InMessage[]> {
+  try {
+    await until(() => consumer.received.length >= count, `${consumer.handle} has ${count} messages`, deadlineMs);
+  } catch (error) {
+    const had = consumer.received.map((m) => `${m.properties['KEYS'] ?? m.msgId} of ${m.queueId}/${m.queueOffset}`);
+    throw new Error(`${String(error)}; it has ${had.length}: ${had.join(', ')}`, { cause: error });
+  }
   return consumer.received;
 }
 

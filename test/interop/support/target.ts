@@ -61,21 +61,23 @@ export interface NameServer {
   stop(): Promise<void>;
 }
 
-const living = new Set<Server>();
+/** With the folder of each. */
+const living = new Map<Server, string>();
+/** Ends of the logs of servers that ended since the last report; their files are gone. */
+const lastWords: string[] = [];
 
-/** The ends of the logs of all servers that run, or died unasked: for the report of a failed test. */
+/** The ends of the logs of all servers that ran since the last call: for the report of a failed test. */
 export function serverLogTails(): string {
-  return [...living].map((server) => server.daemon.logTail()).join('\n');
+  const running = [...living.keys()].map((server) => server.daemon.logTail());
+  return [...lastWords.splice(0), ...running].join('\n');
 }
 
 /** Ends what failed tests left running. */
 export async function endLivingServers(): Promise<void> {
-  for (const server of [...living].reverse()) {
-    living.delete(server);
-    if (server.daemon.end === undefined) await server.daemon.kill9();
-  }
+  for (const [server, folder] of [...living].reverse()) await endAll([server], folder, 'kill9');
 }
 
+/** Starts the servers and waits until they serve; a failure shows the end of the log and leaves nothing behind. */
 export async function startTarget(request: TargetRequest = {}): Promise<Target> {
   const kind = request.kind ?? defaultKind;
   const folder = mkdtempSync(join(tmpdir(), 'mqkernel-target-'));
@@ -106,19 +108,26 @@ export async function startTarget(request: TargetRequest = {}): Promise<Target> 
 /** A name server alone, for several of them, or one of the other kind than the broker. */
 export async function startNameServer(kind: TargetKind = defaultKind): Promise<NameServer> {
   const folder = mkdtempSync(join(tmpdir(), 'mqkernel-target-'));
-  const server =
-    kind === 'jvm'
-      ? await startJvmNameServer(folder)
-      : await startKernel({ folder, role: 'namesrv', storeDir: folder, options: {} });
-  living.add(server);
-  if (server.namesrv === undefined) throw new Error('the name server does not say its address');
-  return { address: server.namesrv, stop: () => endAll([server], folder, 'stop') };
+  const servers: Server[] = [];
+  try {
+    const start =
+      kind === 'jvm'
+        ? startJvmNameServer(folder)
+        : startKernel({ folder, role: 'namesrv', storeDir: folder, options: {} });
+    const { namesrv } = add(servers, folder, await start);
+    if (namesrv === undefined) throw new Error('the name server does not say its address');
+    return { address: namesrv, stop: () => endAll(servers, folder, 'stop') };
+  } catch (error) {
+    await endAll(servers, folder, 'kill9');
+    throw error;
+  }
 }
 
 async function startKernelServers(request: TargetRequest, folder: string, servers: Server[]): Promise<void> {
   const before = request.sameAddressesAs;
   add(
     servers,
+    folder,
     await startKernel({
       folder,
       role: request.namesrv === undefined ? 'all' : 'broker',
@@ -135,11 +144,12 @@ async function startJvmServers(request: TargetRequest, folder: string, servers: 
   const before = request.sameAddressesAs;
   let namesrv = request.namesrv;
   if (namesrv === undefined) {
-    const server = add(servers, await startJvmNameServer(folder, before && portOf(before.namesrv)));
+    const server = add(servers, folder, await startJvmNameServer(folder, before && portOf(before.namesrv)));
     namesrv = server.namesrv ?? '';
   }
   add(
     servers,
+    folder,
     await startJvmBroker({
       folder,
       namesrv,
@@ -151,9 +161,9 @@ async function startJvmServers(request: TargetRequest, folder: string, servers: 
   );
 }
 
-function add(servers: Server[], server: Server): Server {
+function add(servers: Server[], folder: string, server: Server): Server {
   servers.push(server);
-  living.add(server);
+  living.set(server, folder);
   return server;
 }
 
@@ -162,7 +172,7 @@ async function endAll(servers: Server[], folder: string, how: 'stop' | 'kill9'):
   try {
     for (const server of [...servers].reverse()) {
       if (server.daemon.end === undefined) await server.daemon[how]();
-      living.delete(server);
+      if (living.delete(server)) lastWords.push(server.daemon.logTail());
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -52,7 +52,10 @@ describe('plugins/groups: HEART_BEAT (34)', () => {
       assert.deepEqual([reply.code, reply.remark?.includes('groupName')], [1, true], name);
       assert.deepEqual([[...at.consumers.all()], [...at.producers.all()]], [[], []]);
       assert.equal(at.groups.all().has('G'), false);
-      assert.deepEqual([...at.topics.all().keys()].filter((topic) => topic.startsWith('%')), []);
+      assert.deepEqual(
+        [...at.topics.all().keys()].filter((topic) => topic.startsWith('%')),
+        [],
+      );
     }
   });
 

@@ -52,10 +52,23 @@ export type SetUp = ReturnType<typeof setUp>;
 
 export function subscription(topic: string, subString = '*', more: Partial<SubscriptionData> = {}): SubscriptionData {
   const tagsSet = subString === '*' ? [] : [subString];
-  return { topic, subString, tagsSet, codeSet: [], subVersion: 1, expressionType: 'TAG', classFilterMode: false, ...more };
+  return {
+    topic,
+    subString,
+    tagsSet,
+    codeSet: [],
+    subVersion: 1,
+    expressionType: 'TAG',
+    classFilterMode: false,
+    ...more,
+  };
 }
 
-export function consumer(groupName: string, subscriptions: SubscriptionData[], more: Partial<ConsumerData> = {}): ConsumerData {
+export function consumer(
+  groupName: string,
+  subscriptions: SubscriptionData[],
+  more: Partial<ConsumerData> = {},
+): ConsumerData {
   return {
     groupName,
     consumeType: 'CONSUME_PASSIVELY',

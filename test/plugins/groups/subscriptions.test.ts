@@ -3,7 +3,8 @@ import { encodeCheckClientRequestBody } from '../../../protocol/bodies/check-cli
 import type { SubscriptionData } from '../../../protocol/bodies/heartbeat.js';
 import { consumer, heartbeat, setUp, subscription, type SetUp } from './set-up.js';
 
-const inForce = ({ consumers }: SetUp, topic = 'T'): string | undefined => consumers.subscription('G', topic)?.subString;
+const inForce = ({ consumers }: SetUp, topic = 'T'): string | undefined =>
+  consumers.subscription('G', topic)?.subString;
 
 describe('plugins/groups: subscriptions', () => {
   const at = (tag: string, subVersion: number): SubscriptionData => subscription('T', tag, { subVersion });

@@ -43,7 +43,9 @@ describe('plugins/topics: topics of the start', () => {
     DefaultCluster_REPLY_TOPIC: [1, 6],
   };
   const shape = (table: TopicTable): Record<string, number[]> => {
-    return Object.fromEntries([...table.all()].map(([name, { writeQueueNums, perm }]) => [name, [writeQueueNums, perm]]));
+    return Object.fromEntries(
+      [...table.all()].map(([name, { writeQueueNums, perm }]) => [name, [writeQueueNums, perm]]),
+    );
   };
 
   it('are those of 4.9', () => {
@@ -67,7 +69,12 @@ describe('plugins/topics: topics of the start', () => {
 
   it('may neither be created nor deleted, with the constants of 4.9 and every rmq_sys_ name', () => {
     const { table } = makeTable();
-    for (const name of [...Object.keys(expected), 'RMQ_SYS_TRANS_HALF_TOPIC', 'TRANS_CHECK_MAX_TIME_TOPIC', 'rmq_sys_x']) {
+    for (const name of [
+      ...Object.keys(expected),
+      'RMQ_SYS_TRANS_HALF_TOPIC',
+      'TRANS_CHECK_MAX_TIME_TOPIC',
+      'rmq_sys_x',
+    ]) {
       assert.equal(table.isSystemTopic(name), true, name);
     }
     assert.equal(table.isSystemTopic('T'), false);
@@ -130,7 +137,8 @@ describe('plugins/topics: creation by a send', () => {
 
   it('is bounded, with one log line a minute that names the setting', async () => {
     const { table, logger, clock } = makeTable({ autoCreatedTopicsMax: 2, autoCreatedGroupsMax: 1 });
-    const warnings = (): number => logger.lines.filter(({ fields }) => fields['setting'] === 'autoCreatedTopicsMax').length;
+    const warnings = (): number =>
+      logger.lines.filter(({ fields }) => fields['setting'] === 'autoCreatedTopicsMax').length;
     table.createOnSend('A', 'TBW102', 1, 'c', false);
     table.createOnSend('B', 'TBW102', 1, 'c', false);
     for (let i = 0; i < 10; i++) assert.equal(table.createOnSend(`C${i}`, 'TBW102', 1, 'c', false), undefined);

@@ -9,7 +9,11 @@ import {
 } from '../../../store/checkpoint/checkpoint.js';
 import { LossyFiles, PowerCut } from '../../support/lossy-files.js';
 
-const times = (n: number): typeof NO_CHECKPOINT => ({ physicMsgTimestamp: n, logicsMsgTimestamp: n + 1, indexMsgTimestamp: n + 2 });
+const times = (n: number): typeof NO_CHECKPOINT => ({
+  physicMsgTimestamp: n,
+  logicsMsgTimestamp: n + 1,
+  indexMsgTimestamp: n + 2,
+});
 
 describe('checkpoint', () => {
   it('is a page with three times, as 4.9 maps it', () => {

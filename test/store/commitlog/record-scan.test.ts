@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { checkRecord, DAMAGED, NEED_MORE, scanRecord } from '../../../store/commitlog/record-scan.js';
 import { testRecord } from '../../support/records.js';
 
-const record = testRecord({ physicalOffset: 4711, body: Buffer.alloc(300, 9), properties: 'TAGS\u0001a\u0002KEYS\u0001k' });
+const record = testRecord({
+  physicalOffset: 4711,
+  body: Buffer.alloc(300, 9),
+  properties: 'TAGS\u0001a\u0002KEYS\u0001k',
+});
 
 describe('scanRecord', () => {
   it('gives the size of a record that lies where it says', () => {

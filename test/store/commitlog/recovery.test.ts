@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { NO_CHECKPOINT } from '../../../store/checkpoint/checkpoint.js';
-import { chooseRecoveryStart, recoverLog, type RecoveredLog, syncFrom, truncateTail } from '../../../store/commitlog/recovery.js';
+import {
+  chooseRecoveryStart,
+  recoverLog,
+  type RecoveredLog,
+  syncFrom,
+  truncateTail,
+} from '../../../store/commitlog/recovery.js';
 import { Segments } from '../../../store/commitlog/segments.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
 import { LogBuilder } from '../../support/log-builder.js';
@@ -13,7 +19,12 @@ const make = (files: MemoryFiles | LossyFiles = new MemoryFiles(1 << 26), size =
   return segments;
 };
 const recover = (segments: Segments, chunkBytes?: number): RecoveredLog =>
-  recoverLog({ segments, fromOffset: segments.minOffset, checkCrc: true, ...(chunkBytes === undefined ? {} : { chunkBytes }) });
+  recoverLog({
+    segments,
+    fromOffset: segments.minOffset,
+    checkCrc: true,
+    ...(chunkBytes === undefined ? {} : { chunkBytes }),
+  });
 
 const poke = (segments: Segments, offset: number, bytes: Buffer): void => {
   const view = segments.fileAt(offset, 'readWrite');
@@ -39,7 +50,10 @@ describe('recoverLog', () => {
         ...(chunkBytes === undefined ? {} : { chunkBytes }),
       });
       assert.deepEqual(result, { validEnd: log.position, records: 60, firstDamage: undefined });
-      assert.deepEqual(seen, log.placed.map((placed) => placed.physicalOffset));
+      assert.deepEqual(
+        seen,
+        log.placed.map((placed) => placed.physicalOffset),
+      );
       assert.ok(segments.count > 3);
     }
   });
@@ -79,7 +93,12 @@ describe('recoverLog', () => {
     const image = Buffer.alloc(victim.size);
     segments.read(image, 0, victim.size, victim.physicalOffset);
     // Born and store time, hosts, queue and flag are not covered by any check of the format.
-    const covered = [...range(0, 12), ...range(28, 36), ...range(84, 84 + 4 + 100 + 1), ...range(victim.size - 2, victim.size)];
+    const covered = [
+      ...range(0, 12),
+      ...range(28, 36),
+      ...range(84, 84 + 4 + 100 + 1),
+      ...range(victim.size - 2, victim.size),
+    ];
     for (const at of covered) {
       const changed = Buffer.from(image);
       changed[at] = (changed[at] ?? 0) ^ 0x41;
@@ -88,7 +107,10 @@ describe('recoverLog', () => {
       assert.equal(result.validEnd, victim.physicalOffset, `byte ${at}`);
       assert.equal(result.records, 30);
       const file = String(victim.physicalOffset - (victim.physicalOffset % SIZE)).padStart(20, '0');
-      assert.ok(result.firstDamage?.startsWith(`/s/commitlog/${file} at ${victim.physicalOffset % SIZE}: `), result.firstDamage);
+      assert.ok(
+        result.firstDamage?.startsWith(`/s/commitlog/${file} at ${victim.physicalOffset % SIZE}: `),
+        result.firstDamage,
+      );
     }
   });
 
@@ -127,12 +149,52 @@ describe('recoverLog', () => {
     assert.equal(recover(segments).validEnd, first.size);
   });
 
+  it('takes no last record whose topic or properties were never written', () => {
+    const segments = make();
+    const log = new LogBuilder(segments);
+    log.append({ properties: 'a\u0001with \u0000 inside' });
+    const last = log.append({ topic: 'Topic', properties: 'TAGS\u0001abcdef' });
+    assert.equal(recover(segments).records, 2);
+    poke(segments, last.physicalOffset + last.size - 3, Buffer.alloc(3));
+    const result = recover(segments);
+    assert.deepEqual([result.validEnd, result.records], [last.physicalOffset, 1], 'the first one goes on');
+    assert.match(result.firstDamage ?? '', /zeros where its properties/);
+    truncateTail(segments, 0);
+    const again = new LogBuilder(segments);
+    const only = again.append({ topic: 'Topic' });
+    poke(segments, only.size - 5, Buffer.alloc(3));
+    assert.match(recover(segments).firstDamage ?? '', /topic holds a zero byte/);
+  });
+
+  it('reads no further than the files, whatever is damaged near their end', () => {
+    for (let length = 91; length < 140; length += 1) {
+      const segments = make(undefined, length + 8);
+      const log = new LogBuilder(segments);
+      log.append({ topic: '', body: Buffer.alloc(length - 91, 1) });
+      for (let at = 0; at < length; at += 1) {
+        const image = Buffer.alloc(1);
+        segments.read(image, 0, 1, at);
+        for (const value of [0, 127, 255, 0x30]) {
+          poke(segments, at, Buffer.from([value]));
+          recover(segments, 40);
+          recover(segments);
+        }
+        poke(segments, at, image);
+      }
+    }
+  });
+
   it('stops at an offset when told so', () => {
     const segments = make();
     const log = new LogBuilder(segments);
     for (let index = 0; index < 20; index += 1) log.append({ body: Buffer.alloc(300) });
     const until = log.placed[12]!.physicalOffset;
-    const result = recoverLog({ segments, fromOffset: log.placed[3]!.physicalOffset, untilOffset: until, checkCrc: true });
+    const result = recoverLog({
+      segments,
+      fromOffset: log.placed[3]!.physicalOffset,
+      untilOffset: until,
+      checkCrc: true,
+    });
     assert.deepEqual(result, { validEnd: until, records: 9, firstDamage: undefined });
   });
 });
@@ -188,7 +250,11 @@ describe('truncateTail', () => {
         }
         const after = make(files.restart(loss));
         truncateTail(after, end);
-        assert.deepEqual(recover(after), { validEnd: end, records: 8, firstDamage: undefined }, `operation ${operation}`);
+        assert.deepEqual(
+          recover(after),
+          { validEnd: end, records: 8, firstDamage: undefined },
+          `operation ${operation}`,
+        );
         assert.deepEqual(after.files.list('/s/.tmp'), []);
       }
     }
@@ -201,7 +267,8 @@ describe('chooseRecoveryStart', () => {
   const five = (): Segments => {
     const segments = make();
     const log = new LogBuilder(segments);
-    for (let index = 0; index < 10; index += 1) log.append({ body: Buffer.alloc(1800), storeTimestamp: T + index * 5000 });
+    for (let index = 0; index < 10; index += 1)
+      log.append({ body: Buffer.alloc(1800), storeTimestamp: T + index * 5000 });
     assert.deepEqual(segments.bases(), [0, 4096, 8192, 12_288, 16_384]);
     return segments;
   };
@@ -233,13 +300,16 @@ describe('chooseRecoveryStart', () => {
     assert.equal(start(NO_CHECKPOINT), 0);
   });
 
-  it('passes over a segment that does not begin with a record', () => {
+  it('passes over a segment that does not begin with a whole record', () => {
+    const start = (segments: Segments): number =>
+      chooseRecoveryStart({ segments, normalExit: false, checkpoint: at(T + 90_000, T + 90_000), nowMs });
     const segments = five();
     poke(segments, 16_384, Buffer.alloc(100));
-    assert.equal(
-      chooseRecoveryStart({ segments, normalExit: false, checkpoint: at(T + 90_000, T + 90_000), nowMs }),
-      12_288,
-    );
+    assert.equal(start(segments), 12_288);
+    // Only four bytes of the store time were written: it looks like one of 1970.
+    const torn = five();
+    poke(torn, 16_384 + 60, Buffer.alloc(SIZE - 60));
+    assert.equal(start(torn), 12_288);
   });
 
   it('trusts no time newer than now (B40)', () => {

@@ -135,7 +135,8 @@ describe('opening a log (B04)', () => {
     for (const base of [0, 1000, 2000]) segments.ensure(base);
     return files;
   };
-  const before = (files: MemoryFiles): unknown => files.list('/s/commitlog').map((name) => [name, files.sizeOf(`/s/commitlog/${name}`)]);
+  const before = (files: MemoryFiles): unknown =>
+    files.list('/s/commitlog').map((name) => [name, files.sizeOf(`/s/commitlog/${name}`)]);
 
   it('drops an empty last file, and the next append goes to the right offset', () => {
     const files = three();
@@ -185,7 +186,8 @@ describe('opening a log (B04)', () => {
     files.remove(`/s/commitlog/${names(1000)[0]}`);
     assert.throws(
       () => make(files).open(),
-      (error: Error & { code: string }) => error.code === 'SEGMENT_MISSING' && error.message.includes(names(1000)[0] ?? '?'),
+      (error: Error & { code: string }) =>
+        error.code === 'SEGMENT_MISSING' && error.message.includes(names(1000)[0] ?? '?'),
     );
     const odd = new MemoryFiles(1 << 20);
     odd.createComplete(`/s/commitlog/${names(1500)[0]}`, SIZE, '/s/.tmp');

@@ -21,7 +21,8 @@ const make = (files: MemoryFiles | LossyFiles, mode: 'read' | 'readWrite' = 'rea
 /** Units for records of 100 bytes that follow each other. */
 function units(from: number, count: number): Buffer {
   const bytes = Buffer.alloc(count * 20);
-  for (let index = 0; index < count; index += 1) writeUnit(bytes, index * 20, (from + index) * 100, 100, -1, from + index);
+  for (let index = 0; index < count; index += 1)
+    writeUnit(bytes, index * 20, (from + index) * 100, 100, -1, from + index);
   return bytes;
 }
 const put = (queues: QueueFiles, topic: string, queueId: number, from: number, count: number): void =>
@@ -32,7 +33,10 @@ describe('units', () => {
     const unit = Buffer.alloc(20);
     writeUnit(unit, 0, 0x1_0000_0002, 300, -1, -5);
     assert.equal(unit.toString('hex'), '00000001000000020000012cfffffffffffffffb');
-    assert.deepEqual([unitPhysicalOffset(unit, 0), unitSize(unit, 0), unitTagsCode(unit, 0)], [0x1_0000_0002, 300, -5n]);
+    assert.deepEqual(
+      [unitPhysicalOffset(unit, 0), unitSize(unit, 0), unitTagsCode(unit, 0)],
+      [0x1_0000_0002, 300, -5n],
+    );
     assert.deepEqual([isRecordUnit(unit, 0), isBlankUnit(unit, 0)], [true, false]);
     const blank = blankUnits(1);
     assert.equal(blank.toString('hex'), '00000000000000007fffffff0000000000000000');
@@ -50,11 +54,13 @@ describe('QueueFiles', () => {
     const files = new MemoryFiles(1 << 24);
     const queues = make(files);
     put(queues, 'T', 0, 0, 25);
-    assert.deepEqual(
-      files.list('/s/consumequeue/T/0'),
-      ['00000000000000000000', '00000000000000000200', '00000000000000000400'],
-    );
-    for (const name of files.list('/s/consumequeue/T/0')) assert.equal(files.sizeOf(`/s/consumequeue/T/0/${name}`), FILE_BYTES);
+    assert.deepEqual(files.list('/s/consumequeue/T/0'), [
+      '00000000000000000000',
+      '00000000000000000200',
+      '00000000000000000400',
+    ]);
+    for (const name of files.list('/s/consumequeue/T/0'))
+      assert.equal(files.sizeOf(`/s/consumequeue/T/0/${name}`), FILE_BYTES);
     assert.ok(queues.read('T', 0, 0, 25).equals(units(0, 25)));
     assert.ok(queues.read('T', 0, 9, 12).equals(units(9, 12)));
     assert.deepEqual(files.list('/s/.tmp'), []);
@@ -136,9 +142,9 @@ describe('QueueFiles', () => {
       { topic: 'T', queueId: 7 },
     ]);
     assert.deepEqual(skipped, [
-      '/s/consumequeue/T/007: not a queue\'s id',
-      '/s/consumequeue/T/x1: not a queue\'s id',
-      '/s/consumequeue/bad name: not a topic\'s name',
+      "/s/consumequeue/T/007: not a queue's id",
+      "/s/consumequeue/T/x1: not a queue's id",
+      "/s/consumequeue/bad name: not a topic's name",
     ]);
   });
 
@@ -212,6 +218,9 @@ describe('QueueFiles.syncDirty', () => {
     put(queues, 'T', 3, 0, 1);
     files.removeTree('/s/consumequeue/T/1');
     assert.equal(queues.syncDirty(), 0);
-    assert.deepEqual(synced, ['/s/consumequeue/T/0/00000000000000000000', '/s/consumequeue/T/2/00000000000000000000']);
+    assert.deepEqual(
+      synced,
+      [0, 2, 3].map((queueId) => `/s/consumequeue/T/${queueId}/00000000000000000000`),
+    );
   });
 });

@@ -24,7 +24,9 @@ function put(queues: QueueFiles, topic: string, queueId: number, from: number, c
 }
 
 const zero = (queues: QueueFiles, base: number, position: number, length: number): void =>
-  queues.files.open(`/s/consumequeue/T/0/${String(base).padStart(20, '0')}`, 'readWrite').write(Buffer.alloc(length), 0, length, position);
+  queues.files
+    .open(`/s/consumequeue/T/0/${String(base).padStart(20, '0')}`, 'readWrite')
+    .write(Buffer.alloc(length), 0, length, position);
 
 describe('bounds of a queue', () => {
   it('are where its valid units are', () => {
@@ -96,7 +98,11 @@ describe('truncateBeyond', () => {
       put(queues, 'T', 0, 0, 35);
       const kept = Math.min(35, Math.ceil(end / 100));
       const bounds = queues.truncateBeyond('T', 0, end);
-      assert.deepEqual(bounds, { minOffset: 0, maxOffset: kept, lastPhysical: kept === 0 ? -1 : kept * 100 }, `end ${end}`);
+      assert.deepEqual(
+        bounds,
+        { minOffset: 0, maxOffset: kept, lastPhysical: kept === 0 ? -1 : kept * 100 },
+        `end ${end}`,
+      );
       assert.deepEqual(queues.bounds('T', 0), bounds);
       const rest = queues.read('T', 0, kept, 100);
       assert.ok(rest.every((byte) => byte === 0));
@@ -122,9 +128,18 @@ describe('truncateBeyond', () => {
 });
 
 describe('recoverQueues', () => {
-  const recover = (queues: QueueFiles, physicalEnd: number, physicalMin = 0): QueueRecovery & { rebuilds: number[] } => {
+  const recover = (
+    queues: QueueFiles,
+    physicalEnd: number,
+    physicalMin = 0,
+  ): QueueRecovery & { rebuilds: number[] } => {
     const rebuilds: number[] = [];
-    const recovery = recoverQueues({ queues, physicalMin, physicalEnd, beforeRebuild: (offset) => void rebuilds.push(offset) });
+    const recovery = recoverQueues({
+      queues,
+      physicalMin,
+      physicalEnd,
+      beforeRebuild: (offset) => void rebuilds.push(offset),
+    });
     return { ...recovery, rebuilds };
   };
 
@@ -137,7 +152,10 @@ describe('recoverQueues', () => {
       { topic: 'T', queueId: 0, minOffset: 0, maxOffset: 20, lastPhysical: 2000 },
       { topic: 'U', queueId: 3, minOffset: 0, maxOffset: 4, lastPhysical: 400 },
     ]);
-    assert.deepEqual([result.maxPhysical, result.rebuildFrom, result.notes, result.rebuilds], [2000, undefined, [], []]);
+    assert.deepEqual(
+      [result.maxPhysical, result.rebuildFrom, result.notes, result.rebuilds],
+      [2000, undefined, [], []],
+    );
   });
 
   it('rebuilds from a hole on', () => {
@@ -198,13 +216,19 @@ describe('searching', () => {
     const values = [-1, -1, 5, 5, 7, -1, 9, 12];
     const find = (wanted: number): number => firstAtOrAbove((offset) => values[offset] ?? 99, 0, values.length, wanted);
     assert.deepEqual([0, 5, 6, 7, 8, 9, 10, 12, 13].map(find), [2, 2, 4, 4, 6, 6, 7, 7, 8]);
-    assert.equal(firstAtOrAbove(() => 1, 4, 4, 0), 4);
+    assert.equal(
+      firstAtOrAbove(() => 1, 4, 4, 0),
+      4,
+    );
   });
 
   it('finds offsets by time over several files', async () => {
     const times = Array.from({ length: 35 }, (_, index) => 1000 + index * 10);
     const search = (minOffset: number, maxOffset: number, timestamp: number): Promise<number> =>
-      offsetByTime({ minOffset, maxOffset, fileBytes: FILE_BYTES, storeTimestamp: (offset) => times[offset] ?? -1 }, timestamp);
+      offsetByTime(
+        { minOffset, maxOffset, fileBytes: FILE_BYTES, storeTimestamp: (offset) => times[offset] ?? -1 },
+        timestamp,
+      );
     for (let offset = 0; offset < 35; offset += 1) {
       assert.equal(await search(0, 35, 1000 + offset * 10), offset);
       assert.equal(await search(0, 35, 1000 + offset * 10 - 4), offset, 'nearest after');

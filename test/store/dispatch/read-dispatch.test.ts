@@ -44,7 +44,10 @@ describe('readDispatch', () => {
 
   it('forgets the record before', () => {
     const fields = new DispatchFields(levels);
-    const first = testRecord({ physicalOffset: 0, properties: 'TAGS\u0001a\u0002KEYS\u0001k\u0002UNIQ_KEY\u0001u\u0002DELAY\u00011' });
+    const first = testRecord({
+      physicalOffset: 0,
+      properties: 'TAGS\u0001a\u0002KEYS\u0001k\u0002UNIQ_KEY\u0001u\u0002DELAY\u00011',
+    });
     const second = testRecord({ physicalOffset: first.length, topic: 'Other' });
     const both = Buffer.concat([first, second]);
     assert.equal(readDispatch(both, 0, 0, fields), undefined);
@@ -72,7 +75,13 @@ describe('readDispatch', () => {
 
   it('moves with IPv6 hosts', () => {
     const v4 = testRecord({ physicalOffset: 0, properties: 'TAGS\u0001a', body: Buffer.from('xyz') });
-    const v6 = Buffer.concat([v4.subarray(0, 52), Buffer.alloc(12), v4.subarray(52, 68), Buffer.alloc(12), v4.subarray(68)]);
+    const v6 = Buffer.concat([
+      v4.subarray(0, 52),
+      Buffer.alloc(12),
+      v4.subarray(52, 68),
+      Buffer.alloc(12),
+      v4.subarray(68),
+    ]);
     v6.writeInt32BE(v6.length, 0);
     v6.writeInt32BE((1 << 4) | (1 << 5), 36);
     const fields = read(v6);
@@ -99,14 +108,27 @@ describe('readDispatch', () => {
   });
 
   it('reads properties as parseProperties does, whatever they are', () => {
-    const piece = fc.constantFrom('TAGS', 'KEYS', 'UNIQ_KEY', 'DELAY', '\u0001', '\u0002', 'x', '标签', '', '\u0001\u0002', '5');
+    const piece = fc.constantFrom(
+      'TAGS',
+      'KEYS',
+      'UNIQ_KEY',
+      'DELAY',
+      '\u0001',
+      '\u0002',
+      'x',
+      '标签',
+      '',
+      '\u0001\u0002',
+      '5',
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
         const properties = pieces.join('');
         const record = testRecord({ physicalOffset: 0, properties });
         const fields = read(record);
         const expected = parseProperties(properties);
-        const value = (start: number, end: number): string | undefined => (end === 0 ? undefined : text(record, start, end));
+        const value = (start: number, end: number): string | undefined =>
+          end === 0 ? undefined : text(record, start, end);
         assert.equal(value(fields.tagsStart, fields.tagsEnd), expected.get('TAGS'));
         assert.equal(value(fields.keysStart, fields.keysEnd), expected.get('KEYS'));
         assert.equal(value(fields.uniqKeyStart, fields.uniqKeyEnd), expected.get('UNIQ_KEY'));
@@ -118,7 +140,11 @@ describe('readDispatch', () => {
   });
 
   it('never throws, whatever the bytes', () => {
-    const record = testRecord({ physicalOffset: 0, body: Buffer.alloc(50), properties: 'TAGS\u0001a\u0002KEYS\u0001k' });
+    const record = testRecord({
+      physicalOffset: 0,
+      body: Buffer.alloc(50),
+      properties: 'TAGS\u0001a\u0002KEYS\u0001k',
+    });
     const fields = new DispatchFields(levels);
     fc.assert(
       fc.property(fc.nat(record.length - 1), fc.nat(255), fc.nat(record.length), (at, value, length) => {
@@ -159,6 +185,7 @@ describe('delay levels', () => {
     assert.deepEqual([levels[0], levels[4], levels[17]], [1000, 60_000, 7_200_000]);
     assert.deepEqual(parseDelayLevels('2d'), [172_800_000]);
     assert.equal(deliverTimestamp(levels, 19, 5), 1005);
-    for (const text of ['', '1s  5s', '5', 's', '5x', '-1s']) assert.throws(() => parseDelayLevels(text), { code: 'DELAY_LEVEL' });
+    for (const text of ['', '1s  5s', '5', 's', '5x', '-1s'])
+      assert.throws(() => parseDelayLevels(text), { code: 'DELAY_LEVEL' });
   });
 });

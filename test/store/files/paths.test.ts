@@ -24,7 +24,13 @@ describe('store paths', () => {
     assert.equal(segmentName(0), '00000000000000000000');
     assert.equal(segmentName(1_073_741_824), '00000000001073741824');
     assert.equal(parseSegmentName('00000000001073741824'), 1_073_741_824);
-    for (const name of ['0', '0000000000107374182', 'x0000000001073741824', '99999999999999999999', '.00000000000000000000'])
+    for (const name of [
+      '0',
+      '0000000000107374182',
+      'x0000000001073741824',
+      '99999999999999999999',
+      '.00000000000000000000',
+    ])
       assert.equal(parseSegmentName(name), -1);
     assert.throws(() => segmentName(-1));
     assert.throws(() => segmentName(1.5));
@@ -32,7 +38,8 @@ describe('store paths', () => {
 
   it('clear what is under construction, but no marks for recovery', () => {
     const files = new MemoryFiles(1 << 20);
-    for (const name of ['00000000000000000000.1-0-1', 'cut-00000000000000004096']) files.replace(`/s/.tmp/${name}`, '', false);
+    for (const name of ['00000000000000000000.1-0-1', 'cut-00000000000000004096'])
+      files.replace(`/s/.tmp/${name}`, '', false);
     clearTemporary(files, '/s/.tmp');
     assert.deepEqual(files.list('/s/.tmp'), ['cut-00000000000000004096']);
     clearTemporary(files, '/s/none');

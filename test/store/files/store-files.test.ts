@@ -9,119 +9,135 @@ import { tempDir } from '../../support/temp-dir.js';
 
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code;
 
+interface Place {
+  files: StoreFiles;
+  root: string;
+  done: () => void;
+}
+
+/** Making, reading, writing. */
+function bytesTests(at: Place): void {
+  it('makes a complete file of zeros under its final name, folders and all', async () => {
+    const path = join(at.root, 'a/b/00000000000000000000');
+    const file = at.files.createComplete(path, 10_000, join(at.root, '.tmp'));
+    assert.equal(file.path, path);
+    assert.equal(file.size(), 10_000);
+    const bytes = Buffer.alloc(10_100, 1);
+    assert.equal(file.read(bytes, 0, 10_100, 0), 10_000);
+    assert.deepEqual(bytes.subarray(0, 10_000), Buffer.alloc(10_000));
+    assert.equal(await file.readAsync(bytes, 5, 200, 9_900), 100);
+    file.close();
+    assert.deepEqual(at.files.list(join(at.root, 'a/b')), ['00000000000000000000']);
+    assert.deepEqual(at.files.list(join(at.root, '.tmp')), []);
+    assert.deepEqual(at.files.list(at.root), ['.tmp', 'a']);
+  });
+
+  it('refuses to make a complete file where one is', () => {
+    const path = join(at.root, 'x');
+    at.files.createComplete(path, 10, join(at.root, '.tmp')).close();
+    assert.throws(() => at.files.createComplete(path, 20, join(at.root, '.tmp')), hasCode('EEXIST'));
+    assert.equal(at.files.sizeOf(path), 10);
+    assert.deepEqual(at.files.list(join(at.root, '.tmp')), []);
+  });
+
+  it('reads what was written, at odd places and across pages', () => {
+    const path = join(at.root, 'x');
+    const file = at.files.createComplete(path, 300_000, join(at.root, '.tmp'));
+    const data = Buffer.from(Array.from({ length: 140_000 }, (_, index) => index % 251));
+    file.write(data, 3, data.length - 3, 65_530);
+    const back = Buffer.alloc(data.length - 3);
+    assert.equal(file.read(back, 0, back.length, 65_530), back.length);
+    assert.ok(back.equals(data.subarray(3)));
+    file.sync();
+    file.close();
+    const other = at.files.open(path, 'read');
+    back.fill(0);
+    other.read(back, 1, 10, 65_530);
+    assert.ok(back.subarray(1, 11).equals(data.subarray(3, 13)));
+    other.close();
+  });
+
+  it('reads zeros again after truncating and extending', () => {
+    const file = at.files.createComplete(join(at.root, 'x'), 200_000, join(at.root, '.tmp'));
+    file.write(Buffer.alloc(200_000, 7), 0, 200_000, 0);
+    file.truncate(70_001);
+    assert.equal(file.size(), 70_001);
+    file.truncate(200_000);
+    const back = Buffer.alloc(200_000);
+    assert.equal(file.read(back, 0, 200_000, 0), 200_000);
+    assert.ok(back.subarray(0, 70_001).equals(Buffer.alloc(70_001, 7)));
+    assert.ok(back.subarray(70_001).equals(Buffer.alloc(129_999)));
+    file.close();
+  });
+}
+
+/** Replacing. */
+function replaceTests(at: Place): void {
+  it('replaces a file and keeps the content before as .bak', () => {
+    const path = join(at.root, 'config/topics.json');
+    at.files.replace(path, '{"a":1}', true);
+    assert.deepEqual(at.files.list(join(at.root, 'config')), ['topics.json']);
+    at.files.replace(path, '{"a":22}', true);
+    at.files.replace(path, Buffer.from('{}'), true);
+    assert.equal(at.files.readAll(path).toString(), '{}');
+    assert.equal(at.files.readAll(`${path}.bak`).toString(), '{"a":22}');
+    assert.deepEqual(at.files.list(join(at.root, 'config')), ['topics.json', 'topics.json.bak']);
+  });
+
+  it('does not replace a good backup by an empty file', () => {
+    const path = join(at.root, 'f');
+    at.files.replace(path, 'one', true);
+    at.files.replace(path, 'two', true);
+    at.files.replace(path, '', false);
+    at.files.replace(path, 'three', true);
+    assert.equal(at.files.readAll(`${path}.bak`).toString(), 'one');
+  });
+}
+
+/** Names and folders. */
+function nameTests(at: Place): void {
+  it('says ENOENT for what is missing, an empty list for a missing folder', () => {
+    const path = join(at.root, 'nothing');
+    assert.throws(() => at.files.open(path, 'read'), hasCode('ENOENT'));
+    assert.throws(() => at.files.readAll(path), hasCode('ENOENT'));
+    assert.throws(() => at.files.sizeOf(path), hasCode('ENOENT'));
+    assert.throws(() => at.files.remove(path), hasCode('ENOENT'));
+    assert.deepEqual(at.files.list(path), []);
+    assert.equal(at.files.exists(path), false);
+    at.files.removeTree(path);
+  });
+
+  it('removes files and trees', () => {
+    at.files.replace(join(at.root, 'd/e/f'), '1', false);
+    at.files.replace(join(at.root, 'd/g'), '2', false);
+    at.files.replace(join(at.root, 'h'), '3', false);
+    at.files.remove(join(at.root, 'h'));
+    at.files.removeTree(join(at.root, 'd'));
+    assert.deepEqual(at.files.list(at.root), []);
+    assert.equal(at.files.exists(join(at.root, 'd/e')), false);
+  });
+
+  it('keeps an open file readable after it was removed', () => {
+    const path = join(at.root, 'x');
+    at.files.replace(path, 'still here', false);
+    const file = at.files.open(path, 'read');
+    at.files.remove(path);
+    const back = Buffer.alloc(10);
+    assert.equal(file.read(back, 0, 10, 0), 10);
+    assert.equal(back.toString(), 'still here');
+    file.close();
+  });
+}
+
 /** Every implementation behind the contract passes the same tests. */
-function behavesAsStoreFiles(name: string, make: () => { files: StoreFiles; root: string; done: () => void }): void {
+function behavesAsStoreFiles(name: string, make: () => Place): void {
   describe(`StoreFiles: ${name}`, () => {
-    let files: StoreFiles;
-    let root: string;
-    let done: () => void;
-    beforeEach(() => ({ files, root, done } = make()));
-    afterEach(() => done());
-
-    it('makes a complete file of zeros under its final name, folders and all', async () => {
-      const path = join(root, 'a/b/00000000000000000000');
-      const file = files.createComplete(path, 10_000, join(root, '.tmp'));
-      assert.equal(file.path, path);
-      assert.equal(file.size(), 10_000);
-      const bytes = Buffer.alloc(10_100, 1);
-      assert.equal(file.read(bytes, 0, 10_100, 0), 10_000);
-      assert.deepEqual(bytes.subarray(0, 10_000), Buffer.alloc(10_000));
-      assert.equal(await file.readAsync(bytes, 5, 200, 9_900), 100);
-      file.close();
-      assert.deepEqual(files.list(join(root, 'a/b')), ['00000000000000000000']);
-      assert.deepEqual(files.list(join(root, '.tmp')), []);
-      assert.deepEqual(files.list(root), ['.tmp', 'a']);
-    });
-
-    it('refuses to make a complete file where one is', () => {
-      const path = join(root, 'x');
-      files.createComplete(path, 10, join(root, '.tmp')).close();
-      assert.throws(() => files.createComplete(path, 20, join(root, '.tmp')), hasCode('EEXIST'));
-      assert.equal(files.sizeOf(path), 10);
-      assert.deepEqual(files.list(join(root, '.tmp')), []);
-    });
-
-    it('reads what was written, at odd places and across pages', () => {
-      const path = join(root, 'x');
-      const file = files.createComplete(path, 300_000, join(root, '.tmp'));
-      const data = Buffer.from(Array.from({ length: 140_000 }, (_, index) => index % 251));
-      file.write(data, 3, data.length - 3, 65_530);
-      const back = Buffer.alloc(data.length - 3);
-      assert.equal(file.read(back, 0, back.length, 65_530), back.length);
-      assert.ok(back.equals(data.subarray(3)));
-      file.sync();
-      file.close();
-      const other = files.open(path, 'read');
-      back.fill(0);
-      other.read(back, 1, 10, 65_530);
-      assert.ok(back.subarray(1, 11).equals(data.subarray(3, 13)));
-      other.close();
-    });
-
-    it('reads zeros again after truncating and extending', () => {
-      const file = files.createComplete(join(root, 'x'), 200_000, join(root, '.tmp'));
-      file.write(Buffer.alloc(200_000, 7), 0, 200_000, 0);
-      file.truncate(70_001);
-      assert.equal(file.size(), 70_001);
-      file.truncate(200_000);
-      const back = Buffer.alloc(200_000);
-      assert.equal(file.read(back, 0, 200_000, 0), 200_000);
-      assert.ok(back.subarray(0, 70_001).equals(Buffer.alloc(70_001, 7)));
-      assert.ok(back.subarray(70_001).equals(Buffer.alloc(129_999)));
-      file.close();
-    });
-
-    it('replaces a file and keeps the content before as .bak', () => {
-      const path = join(root, 'config/topics.json');
-      files.replace(path, '{"a":1}', true);
-      assert.deepEqual(files.list(join(root, 'config')), ['topics.json']);
-      files.replace(path, '{"a":22}', true);
-      files.replace(path, Buffer.from('{}'), true);
-      assert.equal(files.readAll(path).toString(), '{}');
-      assert.equal(files.readAll(`${path}.bak`).toString(), '{"a":22}');
-      assert.deepEqual(files.list(join(root, 'config')), ['topics.json', 'topics.json.bak']);
-    });
-
-    it('does not replace a good backup by an empty file', () => {
-      const path = join(root, 'f');
-      files.replace(path, 'one', true);
-      files.replace(path, 'two', true);
-      files.replace(path, '', false);
-      files.replace(path, 'three', true);
-      assert.equal(files.readAll(`${path}.bak`).toString(), 'one');
-    });
-
-    it('says ENOENT for what is missing, an empty list for a missing folder', () => {
-      const path = join(root, 'nothing');
-      assert.throws(() => files.open(path, 'read'), hasCode('ENOENT'));
-      assert.throws(() => files.readAll(path), hasCode('ENOENT'));
-      assert.throws(() => files.sizeOf(path), hasCode('ENOENT'));
-      assert.throws(() => files.remove(path), hasCode('ENOENT'));
-      assert.deepEqual(files.list(path), []);
-      assert.equal(files.exists(path), false);
-      files.removeTree(path);
-    });
-
-    it('removes files and trees', () => {
-      files.replace(join(root, 'd/e/f'), '1', false);
-      files.replace(join(root, 'd/g'), '2', false);
-      files.replace(join(root, 'h'), '3', false);
-      files.remove(join(root, 'h'));
-      files.removeTree(join(root, 'd'));
-      assert.deepEqual(files.list(root), []);
-      assert.equal(files.exists(join(root, 'd/e')), false);
-    });
-
-    it('keeps an open file readable after it was removed', () => {
-      const path = join(root, 'x');
-      files.replace(path, 'still here', false);
-      const file = files.open(path, 'read');
-      files.remove(path);
-      const back = Buffer.alloc(10);
-      assert.equal(file.read(back, 0, 10, 0), 10);
-      assert.equal(back.toString(), 'still here');
-      file.close();
-    });
+    const at = {} as Place;
+    beforeEach(() => Object.assign(at, make()));
+    afterEach(() => at.done());
+    bytesTests(at);
+    replaceTests(at);
+    nameTests(at);
   });
 }
 

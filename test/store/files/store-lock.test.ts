@@ -15,7 +15,9 @@ async function inChild(lockPath: string): Promise<ChildProcess> {
     await acquireStoreLock(${JSON.stringify(lockPath)});
     console.log('locked');
     setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(child.stdout!, 'data');
   return child;
 }
@@ -61,7 +63,9 @@ describe('store lock', () => {
     using dir = tempDir();
     const path = join(dir.path, 'lock');
     fs.writeFileSync(path, 'lock');
-    const holder = spawn('flock', ['-F', path, 'sh', '-c', 'echo locked; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const holder = spawn('flock', ['-F', path, 'sh', '-c', 'echo locked; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     await once(holder.stdout, 'data');
     await assert.rejects(acquireStoreLock(path), (error: Error & { code: string }) => {
       return error.code === 'STORE_LOCKED' && /process \d+ holds its file lock/.test(error.message);

@@ -103,8 +103,14 @@ describe('store/metadata/config-file: writing', () => {
     const replace: ReplaceFile = () => (broken ? Promise.reject(new Error('ENOSPC')) : Promise.resolve());
     const logger = recordingLogger();
     const file = new ConfigFile({ path: '/nowhere/x' }, nodeFiles, replace, logger);
-    await assert.rejects(file.save(() => 'ok:1'), /cannot write \/nowhere\/x: ENOSPC/);
-    await assert.rejects(file.save(() => 'ok:1'), KernelError);
+    await assert.rejects(
+      file.save(() => 'ok:1'),
+      /cannot write \/nowhere\/x: ENOSPC/,
+    );
+    await assert.rejects(
+      file.save(() => 'ok:1'),
+      KernelError,
+    );
     assert.equal(file.dirty, true);
     broken = false;
     await file.save(() => 'ok:1');

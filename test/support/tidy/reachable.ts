@@ -12,7 +12,7 @@ export interface PackageFile {
  * lies under test/. The wire formats are complete before every code has a user, so for protocol/ a test is enough.
  */
 export function deadFiles(sources: readonly Source[], manifest: PackageFile): string[] {
-  const entries = entriesOf(manifest);
+  const entries = [...entriesOf(manifest), ...toolsOf(sources)];
   const tests = sources.map((source) => source.path).filter((path) => path.endsWith('.test.ts'));
   const ofProduct = reach(sources, entries);
   const ofAll = reach(sources, [...entries, ...tests]);
@@ -30,6 +30,13 @@ export function deadFiles(sources: readonly Source[], manifest: PackageFile): st
 function entriesOf({ bin, exports, scripts }: PackageFile): string[] {
   const named = JSON.stringify([bin, exports, scripts]).matchAll(/dist\/([\w./-]+?)\.js/g);
   return [...new Set([...named].map((match) => `${match[1]}.ts`))];
+}
+
+/** Programs among the tests that people start by hand; each says at its top how. */
+function toolsOf(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path, text }) => path.startsWith('test/') && text.includes(`node dist/${path.replace(/\.ts$/, '.js')}`))
+    .map(({ path }) => path);
 }
 
 function reach(sources: readonly Source[], entries: readonly string[]): Set<string> {

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { LoadSocket } from '../../cli/bench/load-socket.js';
+import { measure } from '../../cli/bench/measure.js';
+import { processStats } from '../../cli/bench/process-stats.js';
+import { PullLoad } from '../../cli/bench/pull-load.js';
+import { ratioLine } from '../../cli/bench/report.js';
+import type { BenchRun } from '../../cli/bench/bench.js';
+import { SendLoad } from '../../cli/bench/send-load.js';
+import { systemClock } from '../../kernel/base/clock.js';
+import { RequestCode, ResponseCode } from '../../protocol/codes.js';
+import { decodeSendMessageV2 } from '../../protocol/headers/send-message-v2.js';
+import { parseProperties } from '../../protocol/message/properties.js';
+import { until } from '../support/until.js';
+import { FakeBroker } from './support/fake-broker.js';
+
+const quiet = (): void => undefined;
+const once = { warmSeconds: 0, pid: undefined };
+
+describe('bench loads', () => {
+  let broker: FakeBroker;
+  const target = (queues: number): { host: string; port: number; queueIds: number[] } => ({
+    host: '127.0.0.1',
+    port: broker.server.port,
+    queueIds: Array.from({ length: queues }, (_, index) => index),
+  });
+
+  beforeEach(async () => {
+    broker = await FakeBroker.start();
+  });
+
+  afterEach(() => broker.close());
+
+  for (const form of ['binary', 'json'] as const)
+    it(`sends with ${form} headers, no more in flight than asked for`, async () => {
+      let inFlight = 0;
+      let most = 0;
+      const stored = broker.server.script(RequestCode.SEND_MESSAGE_V2)!;
+      broker.on(RequestCode.SEND_MESSAGE_V2, async (request, connection) => {
+        most = Math.max(most, ++inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+        inFlight--;
+        return stored(request, connection);
+      });
+      const settings = {
+        targets: [target(3)],
+        topic: 'T',
+        form,
+        bodyBytes: 50,
+        perRequest: 1,
+        connections: 2,
+        window: 4,
+      };
+      const load = await SendLoad.open(settings, systemClock);
+      const result = await measure(load, { ...once, seconds: 0.3 }, quiet);
+      const requests = broker.asked(RequestCode.SEND_MESSAGE_V2);
+      assert.ok(result.messages > 50, `${result.messages} messages`);
+      assert.ok(Math.abs(requests.length - result.messages) <= 8, 'every answer was counted once');
+      assert.ok(most <= 8 && most > 4, `${most} in flight`);
+      assert.deepEqual(result.errors, {});
+      const headers = requests.map(({ ext }) => decodeSendMessageV2(ext));
+      assert.deepEqual([...new Set(headers.map(({ queueId }) => queueId))].sort(), [0, 1, 2]);
+      const keys = new Set(headers.map(({ properties }) => parseProperties(properties!).get('UNIQ_KEY')));
+      assert.equal(keys.size, requests.length, 'a key was used twice');
+      assert.ok(result.latencyMicros.p50 > 0 && result.latencyMicros.p50 <= result.latencyMicros.max);
+    });
+
+  it('counts answers of other codes as errors, not as messages', async () => {
+    let asked = 0;
+    broker.on(RequestCode.SEND_MESSAGE_V2, () => ({ code: ++asked % 2 === 0 ? ResponseCode.SYSTEM_BUSY : 10 }));
+    const settings = {
+      targets: [target(1)],
+      topic: 'T',
+      form: 'binary',
+      bodyBytes: 1,
+      perRequest: 1,
+      connections: 1,
+      window: 2,
+    } as const;
+    const result = await measure(await SendLoad.open(settings, systemClock), { ...once, seconds: 0.1 }, quiet);
+    assert.equal(result.messages, 0);
+    assert.ok(result.errors['2']! > 0 && result.errors['10']! > 0);
+  });
+
+  it('counts every message of a batch', async () => {
+    const settings = {
+      targets: [target(2)],
+      topic: 'T',
+      form: 'binary',
+      bodyBytes: 10,
+      perRequest: 32,
+      connections: 1,
+      window: 2,
+    } as const;
+    const result = await measure(await SendLoad.open(settings, systemClock), { ...once, seconds: 0.1 }, quiet);
+    assert.ok(result.messages > 0);
+    assert.equal(result.messages % 32, 0);
+  });
+
+  for (const form of ['binary', 'json'] as const)
+    it(`reads a backlog once, with ${form} headers`, async () => {
+      broker.queue('T', 2).min = 10; // its first pull is answered PULL_OFFSET_MOVED
+      for (const [queueId, count] of [700, 1, 33, 0, 64].entries())
+        broker.fill(
+          'T',
+          queueId,
+          Array.from({ length: count }, (_, index) => `m${index}`),
+        );
+      const settings = {
+        targets: [target(5)],
+        topic: 'T',
+        group: 'g',
+        form,
+        perPull: 32,
+        connections: 2,
+        window: 8,
+        again: false,
+      };
+      const result = await measure(await PullLoad.open(settings, systemClock), { ...once, seconds: 0 }, quiet);
+      assert.equal(result.messages, 700 + 1 + 33 + 64);
+      assert.deepEqual(result.errors, {});
+    });
+
+  it('reads a backlog again and again for the time given', async () => {
+    broker.fill('T', 0, ['a', 'b', 'c']);
+    const settings = {
+      targets: [target(2)],
+      topic: 'T',
+      group: 'g',
+      form: 'binary',
+      perPull: 32,
+      connections: 1,
+      window: 8,
+      again: true,
+    } as const;
+    const result = await measure(await PullLoad.open(settings, systemClock), { ...once, seconds: 0.3 }, quiet);
+    assert.ok(result.messages >= 6 && result.messages % 3 === 0, `${result.messages} messages`);
+  });
+
+  it('fails when the broker goes away', async () => {
+    broker.on(RequestCode.SEND_MESSAGE_V2, 'reset');
+    const settings = {
+      targets: [target(1)],
+      topic: 'T',
+      form: 'binary',
+      bodyBytes: 1,
+      perRequest: 1,
+      connections: 1,
+      window: 1,
+    } as const;
+    await assert.rejects(
+      measure(await SendLoad.open(settings, systemClock), { ...once, seconds: 5 }, quiet),
+      /closed the connection|ECONNRESET/,
+    );
+    const { port } = broker.server;
+    await broker.close();
+    await assert.rejects(
+      SendLoad.open({ ...settings, targets: [{ host: '127.0.0.1', port, queueIds: [0] }] }, systemClock),
+      /cannot connect to 127\.0\.0\.1/,
+    );
+    broker = await FakeBroker.start();
+  });
+
+  it('reads CPU time and memory of a process', () => {
+    const stats = processStats(process.pid);
+    if (process.platform !== 'linux') return assert.equal(stats, undefined);
+    assert.ok(stats!.cpuMicros > 0 && stats!.rssAnonBytes > 2 ** 20);
+    return assert.equal(processStats(2 ** 22 + 1), undefined);
+  });
+
+  it('compares the means of two sides', () => {
+    const run = (side: 'A' | 'B', messagesPerSecond: number, cpu: number): BenchRun =>
+      ({
+        side,
+        messagesPerSecond,
+        latencyMicros: { p50: 10, p99: 20 },
+        broker: { cpuMicrosPerMessage: cpu, rssAnonMebibytes: 0 },
+      }) as BenchRun;
+    const line = ratioLine([run('A', 100, 1), run('B', 50, 4), run('A', 200, 3), run('B', 50, 4)]);
+    assert.match(line, /rate 3\.00 {2}p50 1\.00 {2}p99 1\.00 {2}broker CPU\/msg 0\.50 {2}anonymous memory –/);
+  });
+});
+
+describe('bench socket', () => {
+  it('puts frames together however they are cut', async () => {
+    const frames = [4, 10, 1, 5000, 300_000, 7].map((size, index) => {
+      const frame = Buffer.alloc(4 + Math.max(4, size), index);
+      frame.writeInt32BE(frame.length - 4, 0);
+      return frame;
+    });
+    const bytes = Buffer.concat(frames);
+    for (const step of [1, 3, 4, 5, 1000, 65_536, bytes.length]) {
+      const pieces = step === 1 ? bytes.subarray(0, 200) : bytes;
+      const server = net.createServer({ noDelay: true }, async (socket) => {
+        socket.on('error', () => undefined);
+        for (let at = 0; at < pieces.length; at += step) {
+          socket.write(pieces.subarray(at, at + step));
+          if (step < 10 && at > 100) {
+            socket.write(pieces.subarray(at + step));
+            break;
+          }
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const got: Buffer[] = [];
+      const socket = await LoadSocket.open('127.0.0.1', (server.address() as net.AddressInfo).port, {
+        frame: (buffer, start, end) => void got.push(Buffer.from(buffer.subarray(start, end))),
+        chunkEnd: quiet,
+        failed: quiet,
+      });
+      const wanted = step === 1 ? 3 : frames.length;
+      await until(() => got.length === wanted, `all frames in steps of ${step}`);
+      got.forEach((frame, index) => assert.ok(frame.equals(frames[index]!), `frame ${index} in steps of ${step}`));
+      socket.close();
+      server.close();
+    }
+  });
+
+  it('fails on bytes that are no frames', async () => {
+    const server = net.createServer((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    let failure: Error | undefined;
+    await LoadSocket.open('127.0.0.1', (server.address() as net.AddressInfo).port, {
+      frame: quiet,
+      chunkEnd: quiet,
+      failed: (error) => (failure = error),
+    });
+    await until(() => failure !== undefined, 'it failed');
+    assert.match(failure!.message, /not this protocol/);
+    server.close();
+  });
+});
