@@ -75,7 +75,8 @@ export class Request {
 
   /** The same command over bytes of its own, to be kept beyond the call that handed it out. */
   copied(): Request {
-    const start = this.serialize === Serialize.ROCKETMQ ? this.extStart : this.bodyStart;
+    const start = this.extEnd > 0 ? this.extStart : this.jsonExtEnd > 0 ? this.jsonExtStart : this.bodyStart;
+    const moved = (at: number): number => (at === 0 ? 0 : at - start);
     return new Request(
       this.code,
       this.flag,
@@ -86,10 +87,12 @@ export class Request {
       this.remark,
       this.fields,
       Buffer.from(this.buffer.subarray(start, this.bodyEnd)),
-      this.extStart === 0 ? 0 : this.extStart - start,
-      this.extEnd === 0 ? 0 : this.extEnd - start,
+      moved(this.extStart),
+      moved(this.extEnd),
       this.bodyStart - start,
       this.bodyEnd - start,
+      moved(this.jsonExtStart),
+      moved(this.jsonExtEnd),
     );
   }
 

@@ -3,10 +3,12 @@ import type { PluginMain } from '../../kernel/plugin.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { PullSysFlag, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
+import { PULL_ANSWER_BYTES_MAX, writePullAnswer } from '../../protocol/headers/pull-answer-fast.js';
 import {
   decodePullMessage,
   encodePullMessageResponse,
   type PullMessageRequestHeader,
+  type PullMessageResponseHeader,
 } from '../../protocol/headers/pull-message.js';
 import { Counters } from '../metrics/contract.js';
 import { Offsets } from '../offsets/contract.js';
@@ -18,6 +20,15 @@ import type { SelectRequest, Selection } from './selection.js';
 import { MessageSelector } from './selector.js';
 
 const MASTER_ID = 0;
+
+/** One pull on its way to an answer. */
+interface OpenPull {
+  readonly request: Request;
+  readonly connection: Connection;
+  readonly mayHold: boolean;
+  readonly checked: CheckedPull;
+  readonly select: SelectRequest;
+}
 
 /** PULL_MESSAGE (11): answered from the store, or held until something arrives. */
 @injectable()
@@ -52,35 +63,45 @@ export class Pull implements PluginMain {
     await Promise.all(this.#held.all().map((held) => this.#wake(held)));
   }
 
-  async #pull(request: Request, connection: Connection, mayHold: boolean): Promise<Reply | undefined> {
+  /** Answered at once when it can be; a promise when cold data has to be read. */
+  #pull(request: Request, connection: Connection, mayHold: boolean): Reply | undefined | Promise<Reply | undefined> {
     const header = decodePullMessage(request.ext);
     const checked = this.checks.check(header, connection);
     if (!('filter' in checked)) return checked;
     const { topic, queueId, queueOffset: offset, maxMsgNums: maxMessages } = header;
     const select: SelectRequest = { topic, queueId, offset, maxMessages, filter: checked.filter };
-    const selection = await this.selector.select(select);
-    this.#count(selection);
-    if (mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
-      this.offsets.commit(connection.remote, header.consumerGroup, topic, queueId, header.commitOffset);
-    const code = codeOf(selection, offset);
-    if (code === ResponseCode.PULL_NOT_FOUND && mayHold && this.#hold(header, select, request, connection))
-      return undefined;
-    if (code === ResponseCode.PULL_OFFSET_MOVED) this.#logMoved(header, selection, connection);
-    return this.#reply(request, code, selection, checked);
+    const selection = this.selector.select(select);
+    if (!(selection instanceof Promise))
+      return this.#answer({ request, connection, mayHold, checked, select }, selection);
+    const kept = mayHold ? request.copied() : request;
+    return selection.then((late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late));
   }
 
-  #reply({ serialize }: Request, code: number, selection: Selection, { group }: CheckedPull): Reply {
-    const { slaveReadEnable } = this.options;
-    const slaveId = selection.slow ? group.whichBrokerWhenConsumeSlowly : group.brokerId;
+  #answer(pull: OpenPull, selection: Selection): Reply | undefined {
+    const { request, connection, checked, select } = pull;
+    const { header } = checked;
+    this.#count(selection);
+    if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
+      this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
+    const code = codeOf(selection, select.offset);
+    if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
+    if (code === ResponseCode.PULL_OFFSET_MOVED) this.#logMoved(header, selection, connection);
+    const fields = this.#fields(selection, checked);
+    if (code !== ResponseCode.SUCCESS)
+      return { code, remark: selection.status, ext: encodePullMessageResponse(fields, request.serialize) };
+    if (!request.oneway) sendRecords(connection, request, fields, selection);
+    return undefined;
+  }
+
+  #fields(selection: Selection, { group }: CheckedPull): PullMessageResponseHeader {
     const { minOffset, maxOffset, nextOffset: nextBeginOffset } = selection;
-    const suggestWhichBrokerId = slaveReadEnable ? slaveId : MASTER_ID;
-    const ext = encodePullMessageResponse({ suggestWhichBrokerId, nextBeginOffset, minOffset, maxOffset }, serialize);
-    const reply: Reply = { code, remark: selection.status, ext };
-    return code === ResponseCode.SUCCESS ? { ...reply, body: selection.body } : reply;
+    const slaveId = selection.slow ? group.whichBrokerWhenConsumeSlowly : group.brokerId;
+    const suggestWhichBrokerId = this.options.slaveReadEnable ? slaveId : MASTER_ID;
+    return { suggestWhichBrokerId, nextBeginOffset, minOffset, maxOffset };
   }
 
   /** False when the pull does not ask to be held, or too many are. */
-  #hold(header: PullMessageRequestHeader, select: SelectRequest, request: Request, connection: Connection): boolean {
+  #hold({ request, connection, checked: { header }, select }: OpenPull): boolean {
     if ((header.sysFlag & PullSysFlag.SUSPEND) === 0 || this.#held.count >= this.options.heldPullsMax) return false;
     if (connection.closed) return true;
     const { longPollingEnable, shortPollingTimeMills } = this.options;
@@ -159,9 +180,9 @@ export class Pull implements PluginMain {
   }
 
   #count(selection: Selection): void {
-    this.counters.getMessages += selection.messages;
+    this.counters.getMessages += selection.records.length;
     this.counters.getBytes += selection.bytes;
-    if (selection.messages > 0) this.counters.getFound++;
+    if (selection.records.length > 0) this.counters.getFound++;
     else this.counters.getMissed++;
   }
 
@@ -172,6 +193,20 @@ export class Pull implements PluginMain {
       'pull offset moved',
     );
   }
+}
+
+/** The answer with its records in one piece, copied once, straight into what leaves the socket. */
+function sendRecords(
+  connection: Connection,
+  request: Request,
+  fields: PullMessageResponseHeader,
+  { records, bytes }: Selection,
+): void {
+  const start = connection.reserve(PULL_ANSWER_BYTES_MAX + bytes);
+  const { outbound } = connection;
+  let at = writePullAnswer(outbound, start, request, fields, bytes);
+  for (const record of records) at += record.bytes.copy(outbound, at, record.at, record.at + record.size);
+  connection.written(at);
 }
 
 /** 4.9: the switch over GetMessageStatus in PullMessageProcessor#processRequest. */

@@ -1,4 +1,5 @@
 import type { CompiledFilter } from '../filter/contract.js';
+import type { RecordSlice } from './hot-blocks.js';
 
 /** How a look into a queue ended; the names are the remark of the answer (4.9: GetMessageStatus). */
 export type SelectionStatus =
@@ -27,9 +28,8 @@ export interface Selection {
   readonly nextOffset: number;
   readonly minOffset: number;
   readonly maxOffset: number;
-  /** Records that follow each other, in one piece or several. */
-  readonly body: readonly Buffer[];
-  readonly messages: number;
+  /** The records in order, valid until the next pull is looked at: copied at once. */
+  readonly records: readonly RecordSlice[];
   readonly bytes: number;
   /** The consumer is so far behind that a slave should serve it. */
   readonly slow: boolean;

@@ -1,10 +1,12 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
-import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsCode } from '../../store/consumequeue/unit.js';
+import { UNIT_BYTES, unitTagsCode } from '../../store/consumequeue/unit.js';
 import { LogReader } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
-import { RecordSpans, type Candidate } from './record-spans.js';
+import type { RecordSlice } from './hot-blocks.js';
+import { RecordSource, type Candidate } from './record-source.js';
 import type { SelectRequest, Selection, SelectionStatus } from './selection.js';
+import { UnitWalk } from './unit-walk.js';
 
 /** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
 const UNITS_MAX = 800;
@@ -12,7 +14,7 @@ const UNITS_MAX = 800;
 /** Picks the messages of one pull: queue units first, then their records (4.9: DefaultMessageStore#getMessage). */
 @injectable()
 export class MessageSelector {
-  readonly #spans: RecordSpans;
+  readonly #source: RecordSource;
   readonly #diskBehindBytes: number;
 
   constructor(
@@ -20,16 +22,17 @@ export class MessageSelector {
     @inject(LogReader) private readonly log: LogReader,
     @inject(Options) private readonly options: Options,
   ) {
-    this.#spans = new RecordSpans(log);
+    this.#source = new RecordSource(log);
     this.#diskBehindBytes = (options.totalMemoryBytes * options.accessMessageInMemoryMaxRatio) / 100;
   }
 
-  async select(request: SelectRequest): Promise<Selection> {
+  /** At once while everything it needs lies near the tail; else a promise. */
+  select(request: SelectRequest): Selection | Promise<Selection> {
     const { topic, queueId, offset, filter } = request;
     const minOffset = this.queues.minOffset(topic, queueId);
     const maxOffset = this.queues.maxOffset(topic, queueId);
     const none = (status: SelectionStatus, nextOffset: number): Selection => {
-      return { status, nextOffset, minOffset, maxOffset, body: [], messages: 0, bytes: 0, slow: false };
+      return { status, nextOffset, minOffset, maxOffset, records: [], bytes: 0, slow: false };
     };
     if (!this.queues.has(topic, queueId)) return none('NO_MATCHED_LOGIC_QUEUE', 0);
     if (maxOffset === 0) return none('NO_MESSAGE_IN_QUEUE', 0);
@@ -39,7 +42,10 @@ export class MessageSelector {
     const filtered = filter.matches !== undefined || filter.matchesTagsCode !== undefined;
     const units = this.queues.entries(topic, queueId, offset, filtered ? UNITS_MAX : this.#messagesMax(request));
     if (units.length === 0) return none('OFFSET_FOUND_NULL', offset);
-    return { ...(await this.#fill(request, units)), minOffset, maxOffset };
+    const walk = new UnitWalk(units, filter, (messages, bytes, candidate) =>
+      this.#isFull(request, messages, bytes, candidate),
+    );
+    return this.#fill(request, new Filling(walk, minOffset, maxOffset));
   }
 
   /** True when something in [from, to) may match, as far as the ConsumeQueue tells; for pulls that are held. */
@@ -53,28 +59,35 @@ export class MessageSelector {
   }
 
   /** Goes on until the answer is full or the units end; records that the filter turns away make room for later ones. */
-  async #fill(request: SelectRequest, units: Buffer): Promise<Omit<Selection, 'minOffset' | 'maxOffset'>> {
-    const body: Buffer[] = [];
-    let messages = 0;
-    let bytes = 0;
-    let status: SelectionStatus = 'NO_MATCHED_MESSAGE';
-    const walk = new UnitWalk(units, request, (count, size, candidate) =>
-      this.#isFull(request, count, size, candidate),
-    );
-    for (let found = walk.candidates(0, 0); found.length > 0; found = walk.candidates(messages, bytes)) {
-      const read = await this.#spans.read(found, request.filter.matches);
-      if (read.messages > 0) body.push(read.body);
-      messages += read.messages;
-      bytes += read.body.length;
-      if (read.goneAt >= 0) {
-        if (messages === 0) status = 'MESSAGE_WAS_REMOVING';
-        walk.skipTo(this.#nextSegment(read.goneAt));
-        if (messages > 0) break;
-      }
+  #fill(request: SelectRequest, filling: Filling): Selection | Promise<Selection> {
+    const { matches } = request.filter;
+    this.#source.begin();
+    for (let found = filling.next(); found.length > 0; found = filling.next()) {
+      if (!this.#source.areHot(found)) return this.#fillCold(request, filling, found);
+      this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
     }
-    if (messages > 0) status = 'FOUND';
+    return this.#selection(request, filling);
+  }
+
+  async #fillCold(request: SelectRequest, filling: Filling, first: Candidate[]): Promise<Selection> {
+    filling.keepOwn();
+    for (let found = first; found.length > 0; found = filling.next())
+      this.#passOver(filling, await this.#source.readCold(found, request.filter.matches, filling.take));
+    return this.#selection(request, filling);
+  }
+
+  /** A record that is gone went with its segment; what lies behind that is looked at again. */
+  #passOver(filling: Filling, gone: Candidate | undefined): void {
+    if (gone === undefined) return;
+    const size = this.options.mappedFileSizeCommitLog;
+    filling.passOver(gone, gone.physicalOffset - (gone.physicalOffset % size) + size);
+  }
+
+  #selection({ offset }: SelectRequest, { walk, records, bytes, lost, minOffset, maxOffset }: Filling): Selection {
+    const nothing = lost ? 'MESSAGE_WAS_REMOVING' : 'NO_MATCHED_MESSAGE';
+    const status = records.length > 0 ? 'FOUND' : nothing;
     const slow = this.#behind(walk.lastPhysical) > this.#diskBehindBytes;
-    return { status, nextOffset: request.offset + walk.taken, body, messages, bytes, slow };
+    return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, records, bytes, slow };
   }
 
   /** 4.9: DefaultMessageStore#isTheBatchFull. */
@@ -92,50 +105,42 @@ export class MessageSelector {
     return this.log.maxOffset - physicalOffset;
   }
 
-  #nextSegment(physicalOffset: number): number {
-    const size = this.options.mappedFileSizeCommitLog;
-    return physicalOffset - (physicalOffset % size) + size;
-  }
-
   #messagesMax({ maxMessages }: SelectRequest): number {
     return Math.min(Math.max(maxMessages, 1), this.options.maxTransferCountOnMessageInMemory);
   }
 }
 
-/** Goes through one pull's units once. */
-class UnitWalk {
-  /** Units that are done with. */
-  taken = 0;
-  /** Physical offset of the last unit looked at. */
-  lastPhysical = 0;
-  #resumeAt = -1;
+/** One answer while it is put together. */
+class Filling {
+  readonly records: RecordSlice[] = [];
+  bytes = 0;
+  /** A record that a unit points to is not there any more. */
+  lost = false;
 
   constructor(
-    private readonly units: Buffer,
-    private readonly request: SelectRequest,
-    private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
+    readonly walk: UnitWalk,
+    readonly minOffset: number,
+    readonly maxOffset: number,
   ) {}
 
-  /** Records of a lost segment are passed over. */
-  skipTo(physicalOffset: number): void {
-    this.#resumeAt = physicalOffset;
+  readonly take = (slice: RecordSlice): void => {
+    this.records.push(slice);
+    this.bytes += slice.size;
+  };
+
+  next(): Candidate[] {
+    return this.walk.candidates(this.records.length, this.bytes);
   }
 
-  /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
-  candidates(messages: number, bytes: number): Candidate[] {
-    const { units } = this;
-    const found: Candidate[] = [];
-    let size = bytes;
-    for (; this.taken * UNIT_BYTES < units.length; this.taken++) {
-      const at = this.taken * UNIT_BYTES;
-      const candidate = { physicalOffset: unitPhysicalOffset(units, at), size: unitSize(units, at) };
-      this.lastPhysical = candidate.physicalOffset;
-      if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(units, at)) continue;
-      if (this.isFull(messages + found.length, size, candidate)) break;
-      if (this.request.filter.matchesTagsCode?.(unitTagsCode(units, at)) === false) continue;
-      found.push(candidate);
-      size += candidate.size;
-    }
-    return found;
+  passOver(gone: Candidate, resumeAt: number): void {
+    this.lost = true;
+    this.walk.resume(gone.unit, resumeAt);
+  }
+
+  /** Before anything is awaited: other pulls overwrite the blocks that slices lie in. */
+  keepOwn(): void {
+    this.records.forEach(({ bytes, at, size }, index) => {
+      this.records[index] = { bytes: Buffer.from(bytes.subarray(at, at + size)), at: 0, size };
+    });
   }
 }

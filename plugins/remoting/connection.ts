@@ -12,8 +12,9 @@ import type { Connection, PeerResponse, Reply } from './contract.js';
 import { PeerCalls } from './peer-calls.js';
 import { plainHost } from './peer-host.js';
 
-/** Answers are gathered in slabs of this size; a slab is given back to the collector when its connection falls silent. */
-const SLAB_BYTES = 32 * 1024;
+/** Answers are gathered in slabs; the first is small, a busy connection gets larger ones, a silent one gives its back. */
+const SLAB_BYTES_MIN = 8 * 1024;
+const SLAB_BYTES_MAX = 256 * 1024;
 /** A slab with less room than this is left behind after a write. */
 const SLAB_REST_MIN = 4096;
 
@@ -41,6 +42,7 @@ export class SocketConnection implements Connection {
   #slab: Buffer = Buffer.alloc(0);
   #slabStart = 0;
   #slabEnd = 0;
+  #slabBytes = SLAB_BYTES_MIN;
   #queue: Buffer[] = [];
   #flushWanted = false;
   #pauses = 0;
@@ -67,7 +69,8 @@ export class SocketConnection implements Connection {
   reserve(bytesMax: number): number {
     if (this.#slab.length - this.#slabEnd < bytesMax) {
       this.#sealSlab();
-      this.#slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytesMax));
+      this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#slabBytes, bytesMax));
+      this.#slabBytes = Math.min(this.#slabBytes * 2, SLAB_BYTES_MAX);
       this.#slabStart = this.#slabEnd = 0;
     }
     return this.#slabEnd;
@@ -145,6 +148,7 @@ export class SocketConnection implements Connection {
     if (this.#slabStart === this.#slabEnd) {
       this.#slab = Buffer.alloc(0);
       this.#slabStart = this.#slabEnd = 0;
+      this.#slabBytes = SLAB_BYTES_MIN;
     }
   }
 

@@ -160,9 +160,10 @@ export class RemotingServer implements Connections, ConnectionHost {
         { remote: connection.remote, error: error.message },
         'a malformed frame: the connection is closed',
       );
-      this.closing(connection, error.message);
-      connection.socket.destroy();
+      connection.close(error.message);
     }
+    // Closed meanwhile, by a handler or for a bad frame: what came behind that is not kept.
+    if (connection.closed) connection.assembler.release();
     const partial = connection.assembler.heldBytes > 0;
     if (!partial) connection.partialSinceMonoMs = 0;
     else if (connection.partialSinceMonoMs === 0) connection.partialSinceMonoMs = now;
@@ -171,6 +172,7 @@ export class RemotingServer implements Connections, ConnectionHost {
 
   #frame(connection: SocketConnection, buffer: Buffer, start: number, end: number): void {
     if (connection.closed) return;
+    connection.partialSinceMonoMs = 0;
     const request = decodeCommand(buffer, start, end);
     if (request.isResponse) {
       connection.calls.answer(request);
@@ -226,6 +228,11 @@ export class RemotingServer implements Connections, ConnectionHost {
   #sweepIdle(): void {
     const now = this.clock.monoMs();
     for (const connection of this.#connections.values()) {
+      if (connection.closed) {
+        // It was to end when its last answers are written; its peer does not read them.
+        connection.socket.destroy();
+        continue;
+      }
       const { partialSinceMonoMs: since, assembler } = connection;
       if (since > 0 && now - since > SLOW_FRAME_MS && assembler.heldBytes < SLOW_FRAME_BYTES)
         connection.close(`a frame was not complete after ${SLOW_FRAME_MS} ms`);

@@ -1,5 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { messageOf } from '../../kernel/base/errors.js';
+import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import type { PluginMain } from '../../kernel/plugin.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
@@ -13,6 +13,8 @@ import { StoreState } from '../commitlog/contract.js';
 import { QueueReader } from './queue-reader.js';
 
 const PROGRESS_LOG_MS = 1000;
+/** A stop does not wait longer for queues that cannot be written: the next start dispatches the rest. */
+const STOP_PATIENCE_MS = 3000;
 
 /** Runs the dispatch worker. What recovery left behind is dispatched before anybody is served. */
 @injectable()
@@ -45,14 +47,14 @@ export class Reput implements PluginMain {
       followers: [state.wake.address],
     });
     this.reader.attach(callsOf<ReputCalls>(this.#service));
-    await this.#catchUp(this.#service);
+    await this.#catchUp(this.#service, Infinity);
   }
 
   async stop(): Promise<void> {
     if (this.#service === undefined) return;
     const service = this.#service;
     try {
-      await this.#catchUp(service);
+      await this.#catchUp(service, STOP_PATIENCE_MS);
       await callsOf<ReputCalls>(service).syncNow();
     } catch (error) {
       this.logger.error({ error: messageOf(error) }, 'the consume queues could not be brought to the end of the log');
@@ -61,18 +63,26 @@ export class Reput implements PluginMain {
     this.reader.close();
   }
 
-  /** Until everything visible is dispatched; says once a second how far it is. */
-  async #catchUp(service: RunningService): Promise<void> {
+  /** Until everything visible is dispatched; says once a second how far it is. Throws after `patienceMs` without progress. */
+  async #catchUp(service: RunningService, patienceMs: number): Promise<void> {
     const { watermarks } = this.state;
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
-    const begun = this.clock.monoMs();
-    let told = begun;
-    while (watermarks.get(Watermark.dispatched) < watermarks.get(limit)) {
+    let told = this.clock.monoMs();
+    let [reached, movedMonoMs] = [watermarks.get(Watermark.dispatched), told];
+    while (reached < watermarks.get(limit)) {
       service.kick();
       await new Promise((resolve) => setTimeout(resolve, 2));
-      if (this.clock.monoMs() - told < PROGRESS_LOG_MS) continue;
-      told = this.clock.monoMs();
-      this.logger.info({ dispatched: watermarks.get(Watermark.dispatched), end: watermarks.get(limit) }, 'dispatching');
+      const now = this.clock.monoMs();
+      if (watermarks.get(Watermark.dispatched) > reached) movedMonoMs = now;
+      reached = watermarks.get(Watermark.dispatched);
+      if (now - movedMonoMs > patienceMs)
+        throw new KernelError(
+          'DISPATCH_STUCK',
+          `nothing behind offset ${reached} could be dispatched for ${patienceMs} ms`,
+        );
+      if (now - told < PROGRESS_LOG_MS) continue;
+      told = now;
+      this.logger.info({ dispatched: reached, end: watermarks.get(limit) }, 'dispatching');
     }
   }
 }

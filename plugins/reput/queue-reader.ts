@@ -10,6 +10,7 @@ import { queueFileBytes, UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { QueueEntry, Queues } from './contract.js';
+import { UnitsAhead } from './units-ahead.js';
 
 const ARRIVALS = 16_384;
 const noUnits = Buffer.alloc(0);
@@ -21,6 +22,7 @@ export class QueueReader implements Queues {
   readonly #files: QueueFiles;
   readonly #listeners: ((topic: string, queueId: number, maxOffset: number) => void)[] = [];
   readonly #ring: ArrivalRing;
+  readonly #units = new UnitsAhead();
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
@@ -75,9 +77,13 @@ export class QueueReader implements Queues {
   }
 
   entries(topic: string, queueId: number, offset: number, count: number): Buffer {
-    const available = this.maxOffset(topic, queueId) - offset;
+    const row = this.state.queueTable.find(topic, queueId);
+    if (row < 0) return noUnits;
+    const available = this.state.queueTable.get(row, QueueWord.dispatched) - offset;
     if (offset < 0 || available <= 0 || count <= 0) return noUnits;
-    return this.#files.read(topic, queueId, offset, Math.min(count, available));
+    return this.#units.read(row, offset, Math.min(count, available), available, (ahead) =>
+      this.#files.read(topic, queueId, offset, ahead),
+    );
   }
 
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {

@@ -87,7 +87,7 @@ export class PropertyScan {
         this.waitStore = isTrue(bytes, middle + 1, to);
         return false;
       case 5:
-        if (named(bytes, at, DELAY)) this.delayed = !isZero(bytes, middle + 1, to);
+        if (named(bytes, at, DELAY)) this.delayed = !isNoDelay(bytes, middle + 1, to);
         return true;
       case 7:
         return !named(bytes, at, CLUSTER);
@@ -122,7 +122,10 @@ function isTrue(bytes: Uint8Array, start: number, end: number): boolean {
   return lower(0) === 0x74 && lower(1) === 0x72 && lower(2) === 0x75 && lower(3) === 0x65;
 }
 
-function isZero(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] !== 0x30) return false;
+/** Zeros, or a negative number, which 4.9 does not count as a delay either. */
+function isNoDelay(bytes: Uint8Array, start: number, end: number): boolean {
+  const negative = bytes[start] === 0x2d && end - start > 1;
+  for (let i = negative ? start + 1 : start; i < end; i++)
+    if (negative ? bytes[i] < 0x30 || bytes[i] > 0x39 : bytes[i] !== 0x30) return false;
   return true;
 }

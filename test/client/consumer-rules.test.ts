@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PushConsumer, type PushConsumerOptions } from '../../client/index.js';
-import { RequestCode, ResponseCode } from '../../protocol/codes.js';
+import { RequestCode, ResponseCode, SysFlag } from '../../protocol/codes.js';
 import { decodeSendMessageV2 } from '../../protocol/headers/send-message-v2.js';
 import { parseProperties } from '../../protocol/message/properties.js';
 import { until } from '../support/until.js';
@@ -196,6 +196,23 @@ describe('PushConsumer rules', () => {
     assert.equal(broker.asked(RequestCode.PULL_MESSAGE).length, 1);
     broker.on(RequestCode.UPDATE_CONSUMER_OFFSET, update);
     await until(() => seen.length === 1, 'consumed');
+  });
+
+  it('a body that cannot be read goes back, and is shown to no listener', async () => {
+    broker.fill('T', 0, ['plain']);
+    broker.fill('T', 0, ['not compressed at all'], '', SysFlag.COMPRESSED);
+    broker.fill('T', 0, ['plain too']);
+    const seen: string[] = [];
+    await begin(
+      (body) => {
+        seen.push(body);
+        return 'success';
+      },
+      { from: 'first', batchMax: 3 },
+    );
+    await until(() => broker.committed.get('T@0') === 3, 'the queue goes on');
+    assert.deepEqual(seen, ['plain']);
+    assert.equal(broker.asked(RequestCode.CONSUMER_SEND_MSG_BACK).length, 1);
   });
 
   it('an offset beyond the end is moved back', async () => {

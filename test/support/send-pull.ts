@@ -16,6 +16,7 @@ import {
 import { encodeSendMessageV2 } from '../../protocol/headers/send-message-v2.js';
 import { decodeRecords, type StoredMessage } from '../../protocol/message/record.js';
 import type { Answer, Ask, RawClient } from './raw-client.js';
+import { until } from './until.js';
 
 export interface SendWish extends Partial<SendMessageRequestHeader> {
   readonly body?: Buffer;
@@ -101,15 +102,19 @@ export function pulledOf(answer: Answer): Pulled {
 
 const noPullHeader = { suggestWhichBrokerId: -1, nextBeginOffset: -1, minOffset: -1, maxOffset: -1 };
 
-/** Everything of a queue that is visible now, from `queueOffset` on. */
-export async function pullAll(client: RawClient, wish: PullWish = {}): Promise<StoredMessage[]> {
+/** The messages of a queue from `queueOffset` on, as soon as `count` of them are visible; fails when there are more. */
+export async function pullAll(client: RawClient, count: number, wish: PullWish = {}): Promise<StoredMessage[]> {
   const messages: StoredMessage[] = [];
-  for (let queueOffset = wish.queueOffset ?? 0; ;) {
+  let queueOffset = wish.queueOffset ?? 0;
+  await until(async () => {
     const pulled = await pull(client, { ...wish, queueOffset });
     messages.push(...pulled.messages);
-    if (pulled.header.nextBeginOffset <= queueOffset) return messages;
-    queueOffset = pulled.header.nextBeginOffset;
-  }
+    const ended = pulled.header.nextBeginOffset <= queueOffset;
+    queueOffset = Math.max(queueOffset, pulled.header.nextBeginOffset);
+    return ended && messages.length >= count;
+  }, `${count} messages of ${wish.topic ?? 'T'} are visible`);
+  if (messages.length > count) throw new Error(`${messages.length} messages instead of ${count}`);
+  return messages;
 }
 
 export function subscriptionTo(topic: string, more: Partial<SubscriptionData> = {}): SubscriptionData {

@@ -23,8 +23,8 @@ export interface TestBrokerOptions {
   readonly files?: StoreFiles;
   readonly clock?: ClockType;
   readonly topology?: Topology;
-  /** Put behind the profile's. */
-  readonly plugins?: readonly PluginManifest[];
+  /** Plugins that are left out, such as `flush`: nothing is ever synced then. */
+  readonly without?: readonly string[];
 }
 
 /** A whole broker without a name server, whose inside a test can reach. */
@@ -43,7 +43,9 @@ export async function testBroker(wishes: TestBrokerOptions = {}): Promise<TestBr
   const logger = recordingLogger();
   const profile = await profileOf(options);
   const kernel = await Kernel.boot({
-    plugins: [...profile.map((manifest) => onFiles(manifest, wishes.files)), ...(wishes.plugins ?? [])],
+    plugins: profile
+      .filter(({ name }) => wishes.without?.includes(name) !== true)
+      .map((manifest) => onFiles(manifest, wishes.files)),
     options,
     clock: wishes.clock ?? systemClock,
     logger,

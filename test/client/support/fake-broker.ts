@@ -62,7 +62,7 @@ export class FakeBroker {
   }
 
   /** Puts messages with these bodies into a queue. */
-  fill(topic: string, queueId: number, bodies: readonly string[], properties = ''): void {
+  fill(topic: string, queueId: number, bodies: readonly string[], properties = '', sysFlag = 0): void {
     const queue = this.queue(topic, queueId);
     for (const body of bodies) {
       const queueOffset = queue.min + queue.records.length;
@@ -71,7 +71,7 @@ export class FakeBroker {
           topic,
           queueId,
           flag: 0,
-          sysFlag: 0,
+          sysFlag,
           bornTimestamp: 1,
           bornAddress: Buffer.from([127, 0, 0, 1]),
           bornPort: 1,

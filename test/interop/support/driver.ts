@@ -118,6 +118,8 @@ export class Driver {
       consumeFromWhere: 'CONSUME_FROM_FIRST_OFFSET',
       messageModel: request.broadcasting === true ? 'BROADCASTING' : 'CLUSTERING',
       persistConsumerOffsetInterval: 300,
+      // `close` lets running listeners return before it commits: what a test has received is consumed then.
+      awaitTerminationMillisWhenShutdown: 5_000,
       ...request.config,
     };
     const handle = await this.create('push', config, false);

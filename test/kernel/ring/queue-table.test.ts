@@ -25,6 +25,24 @@ describe('queue table', () => {
     assert.deepEqual(table.topics(), ['T', 'U']);
   });
 
+  it('gives a deleted queue a row of its own when it comes back, all its words at 0', () => {
+    const table = new QueueTable(QueueTable.allocate(1024));
+    const reader = new QueueTable(table.memory);
+    const old = table.register('T', 0);
+    for (const word of Object.values(QueueWord)) table.set(old, word, 9);
+    assert.equal(reader.find('T', 0), old);
+    table.renew('T', 0);
+    const row = table.find('T', 0);
+    assert.notEqual(row, old);
+    assert.deepEqual(
+      Object.values(QueueWord).map((word) => table.get(row, word)),
+      [0, 0, 0],
+    );
+    assert.equal(table.register('T', 0), row);
+    assert.equal(reader.sync(), true);
+    assert.equal(reader.find('T', 0), row, 'others see it after their next look');
+  });
+
   it('keeps words apart', () => {
     const table = new QueueTable(QueueTable.allocate(1024));
     const rows = [table.register('T', 0), table.register('T', 1)];

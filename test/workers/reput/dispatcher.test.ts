@@ -9,7 +9,6 @@ import { UNIT_BYTES } from '../../../store/consumequeue/unit.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
 import { LogServices, runToRest, type LogServicesOptions, type Settled } from '../../support/log-services.js';
 import { LossyFiles } from '../../support/lossy-files.js';
-import { testRecord } from '../../support/records.js';
 
 const FIXED = 92;
 
@@ -198,17 +197,60 @@ describe('dispatcher', () => {
     store.close();
   });
 
-  it('stops with an error at bytes that are no record, and says where', () => {
+  it('passes over what is no record up to the next segment, and says where', () => {
+    const store = onMemory({ segmentBytes: 4096 });
+    const appender = store.appender();
+    for (let i = 0; i < 3; i++) store.put({ body: Buffer.alloc(1908) });
+    const [, damaged, next] = store.append(appender);
+    assert.equal(next.physicalOffset, 4096);
+    const segment = store.log.files.open(`${store.log.dir}/00000000000000000000`, 'readWrite');
+    segment.write(Buffer.alloc(100), 0, 100, damaged.physicalOffset);
+    runToRest(store.dispatcher());
+    assert.deepEqual(
+      unitsOf(store, 'T', 0).map(([at]) => Number(at)),
+      [0, 0, 4096],
+      'its unit stays blank',
+    );
+    assert.deepEqual(
+      store.logger.lines.map(({ fields }) => fields['physicalOffset']),
+      [damaged.physicalOffset],
+    );
+    assert.equal(store.mark(Watermark.dispatched), store.mark(Watermark.appended));
+    store.close();
+  });
+
+  it('waits, and says once why, when the log ends within a record', () => {
     const store = onMemory();
     const appender = store.appender();
+    store.put({ body: Buffer.alloc(1000) });
+    store.append(appender);
+    const end = store.mark(Watermark.appended);
+    store.watermarks.reset(Watermark.appended, end - 10);
+    const dispatcher = store.dispatcher();
+    assert.equal(dispatcher.step(), 200);
+    assert.equal(dispatcher.step(), 200);
+    assert.deepEqual(
+      store.logger.lines.map(({ fields }) => fields['error']),
+      ['the log ends inside a record at offset 0'],
+    );
+    store.watermarks.advance(Watermark.appended, end);
+    runToRest(dispatcher);
+    assert.equal(unitsOf(store, 'T', 0).length, 1);
+    store.close();
+  });
+
+  it('rests between looks while the log grows and nobody waits, and not when a pull does', () => {
+    const store = onMemory();
+    const appender = store.appender();
+    const dispatcher = store.dispatcher();
+    dispatcher.step();
+    assert.equal(dispatcher.restMs, 0, 'nothing grows');
     store.put({});
     store.append(appender);
-    store.watermarks.advance(Watermark.appended, 200);
-    const dispatcher = store.dispatcher();
-    assert.equal(dispatcher.step(), 200, 'it tries again later');
-    assert.match(String(store.logger.lines[0].fields['error']), /no valid record at physical offset \d+ below the end 200/);
-    dispatcher.step();
-    assert.equal(store.logger.lines.length, 1, 'and says it once');
+    runToRest(dispatcher);
+    assert.ok(dispatcher.restMs > 0);
+    new ArrivalRing(store.arrivals).setWanted(true);
+    assert.equal(dispatcher.restMs, 0);
     store.close();
   });
 });
@@ -278,17 +320,33 @@ describe('dispatcher on a disk that fails', () => {
 });
 
 describe('dispatcher and deleted topics', () => {
-  it('removes the files of a topic when told', async () => {
+  it('removes the files of a topic, and dispatches nothing of it that was stored before', async () => {
     const store = onMemory();
     const appender = store.appender();
     const dispatcher = store.dispatcher();
-    store.put({ topic: 'gone' });
-    store.put({ topic: 'stays' });
-    store.append(appender);
+    const putBoth = (): void => {
+      store.put({ topic: 'gone' });
+      store.put({ topic: 'stays' });
+      store.append(appender);
+    };
+    putBoth();
     runToRest(dispatcher);
-    await dispatcher.calls.deleteTopic('gone');
+    putBoth();
+    await dispatcher.calls.deleteTopic('gone', store.mark(Watermark.appended));
     assert.deepEqual(store.log.files.list(store.queueDir), ['stays']);
-    assert.equal(testRecord({ physicalOffset: 0 }).length, FIXED + 4);
+    runToRest(dispatcher);
+    assert.deepEqual(store.log.files.list(store.queueDir), ['stays']);
+    assert.equal(unitsOf(store, 'stays', 0).length, 2);
+
+    store.table.renew('gone', 0);
+    store.put({ topic: 'gone' });
+    const [{ queueOffset, physicalOffset }] = store.append(appender);
+    runToRest(dispatcher);
+    assert.equal(queueOffset, 0, 'it counts from the beginning');
+    assert.deepEqual(
+      unitsOf(store, 'gone', 0).map(([at]) => Number(at)),
+      [physicalOffset],
+    );
     store.close();
   });
 });

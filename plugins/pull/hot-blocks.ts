@@ -1,0 +1,91 @@
+import type { LogReader } from '../commitlog/contract.js';
+
+const BLOCK_BYTES = 64 * 1024;
+const BLOCKS_MAX = 128;
+
+/** One aligned piece of the log; `bytes[from, valid)` is filled. */
+interface Block {
+  readonly base: number;
+  readonly bytes: Buffer;
+  readonly from: number;
+  valid: number;
+  /** The round that used it last. */
+  round: number;
+}
+
+/** A record where it lies in memory, valid within its round. */
+export interface RecordSlice {
+  readonly bytes: Buffer;
+  readonly at: number;
+  readonly size: number;
+}
+
+/**
+ * The last pieces of the log that pulls read. Queues that grow together are read together, and their records lie between each other:
+ * what one pull fetched serves the next seven. The log never changes below its end, so what is here stays true.
+ */
+export class HotBlocks {
+  /** By base; the one fetched first stands first. */
+  readonly #blocks = new Map<number, Block>();
+  #round = 0;
+
+  constructor(private readonly log: LogReader) {}
+
+  /** What was handed out before may be overwritten from here on. */
+  beginRound(): void {
+    this.#round++;
+  }
+
+  /** The record, or undefined when it is not here and `load` does not ask to fetch it. Throws KernelError as the log does. */
+  record(physicalOffset: number, size: number, load: boolean): RecordSlice | undefined {
+    const at = physicalOffset % BLOCK_BYTES;
+    const block = this.#filled(physicalOffset - at, at, Math.min(at + size, BLOCK_BYTES), load);
+    if (block === undefined) return undefined;
+    if (at + size <= BLOCK_BYTES) return { bytes: block.bytes, at, size };
+    return this.#across(block, at, size, load);
+  }
+
+  /** A record that begins in one block and ends in another. */
+  #across(first: Block, at: number, size: number, load: boolean): RecordSlice | undefined {
+    const bytes = Buffer.allocUnsafe(size);
+    let done = first.bytes.copy(bytes, 0, at, BLOCK_BYTES);
+    for (let base = first.base + BLOCK_BYTES; done < size; base += BLOCK_BYTES) {
+      const block = this.#filled(base, 0, Math.min(size - done, BLOCK_BYTES), load);
+      if (block === undefined) return undefined;
+      done += block.bytes.copy(bytes, done, 0, Math.min(size - done, BLOCK_BYTES));
+    }
+    return { bytes, at: 0, size };
+  }
+
+  /** The block at `base` with its bytes [start, end). */
+  #filled(base: number, start: number, end: number, load: boolean): Block | undefined {
+    let block = this.#blocks.get(base);
+    if (block === undefined) {
+      if (!load) return undefined;
+      const from = Math.max(0, this.log.minOffset - base);
+      block = { base, bytes: this.#spare(), from, valid: from, round: 0 };
+      this.#blocks.set(base, block);
+    }
+    if (start < block.from) return undefined;
+    if (block.valid < end) this.#extend(block);
+    block.round = this.#round;
+    return block;
+  }
+
+  #extend(block: Block): void {
+    const end = Math.min(BLOCK_BYTES, this.log.maxOffset - block.base);
+    this.log.readInto(block.bytes, block.valid, end - block.valid, block.base + block.valid);
+    block.valid = end;
+  }
+
+  /** Memory of the block fetched first, unless this round handed out something of it. */
+  #spare(): Buffer {
+    if (this.#blocks.size < BLOCKS_MAX) return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    for (const [base, { bytes, round }] of this.#blocks) {
+      if (round === this.#round) break;
+      this.#blocks.delete(base);
+      return bytes;
+    }
+    return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  }
+}

@@ -1,0 +1,128 @@
+import { KernelError } from '../../kernel/base/errors.js';
+import { readInt64 } from '../../protocol/int64.js';
+import { MESSAGE_MAGIC, MAGIC_AT, PHYSICAL_OFFSET_AT, measure } from '../../protocol/message/record.js';
+import type { LogReader } from '../commitlog/contract.js';
+import { RecordProperties, type CompiledFilter } from '../filter/contract.js';
+import { HotBlocks, type RecordSlice } from './hot-blocks.js';
+
+/** A record that a queue unit points to. */
+export interface Candidate {
+  /** Number of the unit among those of the pull. */
+  readonly unit: number;
+  readonly physicalOffset: number;
+  readonly size: number;
+}
+
+/** Takes a record that matches. */
+export type TakeRecord = (slice: RecordSlice) => void;
+
+/** Records that lie nearer to each other than this, and at least so many of them, are worth fetching what lies between. */
+const GAP_BYTES_MAX = 8192;
+const DENSE_RECORDS_MIN = 4;
+const SPAN_BYTES_MAX = 1 << 20;
+
+/** Fetches the records of a pull: near the tail at once, from blocks that pulls share; further behind without holding the thread. */
+export class RecordSource {
+  readonly #blocks: HotBlocks;
+  readonly #properties = new RecordProperties();
+
+  constructor(private readonly log: LogReader) {
+    this.#blocks = new HotBlocks(log);
+  }
+
+  /** True when all of them lie so near the tail that reading cannot wait for a disk. */
+  areHot(candidates: readonly Candidate[]): boolean {
+    return this.log.isHot(candidates[0].physicalOffset);
+  }
+
+  /** A new pull: slices of earlier ones are not used any more. */
+  begin(): void {
+    this.#blocks.beginRound();
+  }
+
+  /** Hands over the candidates that match, in order; returns the first that is not there any more. */
+  readHot(
+    candidates: readonly Candidate[],
+    matches: CompiledFilter['matches'],
+    take: TakeRecord,
+  ): Candidate | undefined {
+    const load = isDense(candidates);
+    for (const candidate of candidates) {
+      const slice = this.#hotRecord(candidate.physicalOffset, candidate.size, load);
+      if (slice === undefined || !isRecord(slice, candidate.physicalOffset)) return candidate;
+      if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice);
+    }
+    return undefined;
+  }
+
+  /** The same into memory of its own, without holding the thread. */
+  async readCold(
+    candidates: readonly Candidate[],
+    matches: CompiledFilter['matches'],
+    take: TakeRecord,
+  ): Promise<Candidate | undefined> {
+    for (let first = 0; first < candidates.length;) {
+      const end = spanEnd(candidates, first);
+      const start = candidates[first].physicalOffset;
+      const bytes = Buffer.allocUnsafe(candidates[end - 1].physicalOffset + candidates[end - 1].size - start);
+      try {
+        await this.log.readIntoAsync(bytes, 0, bytes.length, start);
+      } catch (error) {
+        if (error instanceof KernelError) return candidates[first];
+        throw error;
+      }
+      for (; first < end; first++) {
+        const { physicalOffset, size } = candidates[first];
+        const slice = { bytes, at: physicalOffset - start, size };
+        if (!isRecord(slice, physicalOffset)) return candidates[first];
+        if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice);
+      }
+    }
+    return undefined;
+  }
+
+  #hotRecord(physicalOffset: number, size: number, load: boolean): RecordSlice | undefined {
+    try {
+      const slice = this.#blocks.record(physicalOffset, size, load);
+      if (slice !== undefined) return slice;
+      const bytes = Buffer.allocUnsafe(size);
+      this.log.readInto(bytes, 0, size, physicalOffset);
+      return { bytes, at: 0, size };
+    } catch (error) {
+      if (error instanceof KernelError) return undefined;
+      throw error;
+    }
+  }
+
+  #propertiesOf({ bytes, at }: RecordSlice): RecordProperties {
+    const { propertiesAt, propertiesBytes } = measure(bytes, at);
+    return this.#properties.at(bytes, propertiesAt, propertiesAt + propertiesBytes);
+  }
+}
+
+function isDense(candidates: readonly Candidate[]): boolean {
+  if (candidates.length < DENSE_RECORDS_MIN) return false;
+  const span = candidates[candidates.length - 1].physicalOffset - candidates[0].physicalOffset;
+  return span <= candidates.length * GAP_BYTES_MAX;
+}
+
+function spanEnd(candidates: readonly Candidate[], first: number): number {
+  const start = candidates[first].physicalOffset;
+  let end = first + 1;
+  for (; end < candidates.length; end++) {
+    const before = candidates[end - 1];
+    const next = candidates[end];
+    const gap = next.physicalOffset - before.physicalOffset - before.size;
+    if (gap < 0 || gap > GAP_BYTES_MAX || next.physicalOffset + next.size - start > SPAN_BYTES_MAX) break;
+  }
+  return end;
+}
+
+/** The unit and the record must agree before anything is sent. */
+function isRecord({ bytes, at, size }: RecordSlice, physicalOffset: number): boolean {
+  return (
+    bytes.readInt32BE(at) === size &&
+    bytes.readInt32BE(at + MAGIC_AT) === MESSAGE_MAGIC &&
+    readInt64(bytes, at + PHYSICAL_OFFSET_AT) === physicalOffset
+  );
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../kernel/base/clock.js';
+import { RequestCode, ResponseCode } from '../../protocol/codes.js';
+import {
+  decodeQueryConsumerOffsetResponse,
+  encodeQueryConsumerOffset,
+} from '../../protocol/headers/query-consumer-offset.js';
+import { encodeUpdateConsumerOffset } from '../../protocol/headers/update-consumer-offset.js';
+import { RawClient } from '../support/raw-client.js';
+import { sendAsk } from '../support/send-pull.js';
+import { until } from '../support/until.js';
+import { audit } from './support/audit.js';
+import type { BrokerProcess, Settings } from './support/broker-process.js';
+import type { Load } from './support/load.js';
+import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
+import { sized } from './support/size.js';
+
+/** From the start of the process to the first acknowledged send; the machine may be busy with other things. */
+const SERVES_AGAIN_MS = sized(20_000, 10_000);
+/** A round in which fewer sends were acknowledged before the kill proves nothing. */
+const VOID_BELOW = 300;
+const VOID_MAX = 3;
+const ROUND_LIMIT_MS = 30_000;
+const ROUNDS_PER_STORE = 10;
+
+describe('kill -9 under load', () => {
+  chaosTest('ASYNC_FLUSH: nothing acknowledged is lost, nothing invented, order kept', (scene) =>
+    rounds(scene, {}, sized(6, 300)),
+  );
+
+  chaosTest('SYNC_FLUSH: the same', (scene) =>
+    rounds(scene, { flushDiskType: 'SYNC_FLUSH' }, sized(2, 60)),
+  );
+
+  chaosTest('everything on one thread: the same', (scene) =>
+    rounds(scene, { topology: 'fused' }, sized(1, 30)),
+  );
+
+  chaosTest('a topic that a send created is there when that send was acknowledged', autoCreated);
+
+  chaosTest('committed offsets are at most one persist interval old', committedOffsets);
+});
+
+/** Kills so many times. Each round reads all of the store, so a new one is begun before that takes too long. */
+async function rounds(scene: Scene, settings: Settings, count: number): Promise<void> {
+  for (let done = 0; done < count; done += ROUNDS_PER_STORE) {
+    const broker = scene.broker(settings);
+    await broker.start();
+    await createTopic(broker.port, 'T', defaultShape.queues);
+    await roundsOnOneStore(scene, broker, Math.min(ROUNDS_PER_STORE, count - done));
+    await scene.discard(broker);
+  }
+}
+
+async function roundsOnOneStore(scene: Scene, broker: BrokerProcess, count: number): Promise<void> {
+  const load = scene.load();
+  let valid = 0;
+  for (let tried = 0; valid < count; tried++) {
+    assert.ok(tried < count + VOID_MAX, `${VOID_MAX} rounds were void: this machine is too slow to tell anything`);
+    if (await round(scene, broker, load)) valid++;
+  }
+  load.cut();
+}
+
+/** Load, kill, sometimes a second kill while the store is recovered, start, audit, first send. False when it was void. */
+async function round(scene: Scene, broker: BrokerProcess, load: Load): Promise<boolean> {
+  const before = load.acked;
+  const target = before + VOID_BELOW + scene.random.below(sized(6_000, 20_000));
+  load.onAcked = (acked) => acked === target && broker.signal('SIGKILL');
+  load.start(broker.port);
+  await until(() => broker.ending !== undefined, 'as many sends are acknowledged as it takes', ROUND_LIMIT_MS).catch(
+    () => broker.kill9(),
+  );
+  load.cut();
+  if (scene.random.chance(0.3)) {
+    broker.launch();
+    await broker.logged('store recovered');
+    await broker.kill9();
+  }
+  const begun = systemClock.monoMs();
+  await broker.start();
+  const servesMs = systemClock.monoMs() - begun;
+  await audit(load, broker.port);
+  const acked = load.acked;
+  const again = systemClock.monoMs();
+  load.start(broker.port);
+  await until(() => load.acked > acked, 'a send succeeds again', SERVES_AGAIN_MS);
+  const passedMs = servesMs + systemClock.monoMs() - again;
+  assert.ok(passedMs <= SERVES_AGAIN_MS, `sends succeeded only ${Math.round(passedMs)} ms after the start`);
+  return acked - before >= VOID_BELOW;
+}
+
+/** The first answer is the signal for the kill: whatever has to be on disk by then is, or never will be. */
+async function autoCreated(scene: Scene): Promise<void> {
+  const broker = scene.broker();
+  for (let kill = 0; kill < sized(2, 20); kill++) {
+    await broker.start();
+    const topics = Array.from({ length: 8 }, (_, i) => `created-${kill}-${i}`);
+    const client = await RawClient.connect(`127.0.0.1:${broker.port}`);
+    const sends = topics.map((topic) => {
+      const { code, ask } = sendAsk({ topic, queueId: 0, body: Buffer.from(topic) });
+      return client.ask(code, ask);
+    });
+    const acked: string[] = [];
+    sends.forEach((send, i) => {
+      send.then(
+        ({ code }) => {
+          if (code === ResponseCode.SUCCESS) acked.push(topics[i]!);
+          broker.signal('SIGKILL');
+        },
+        () => undefined,
+      );
+    });
+    await Promise.allSettled(sends);
+    await broker.ended();
+    assert.ok(acked.length > 0);
+    const stored = JSON.parse(readFileSync(join(broker.storeDir, 'config', 'topics.json'), 'utf8')) as {
+      topicConfigTable: Record<string, unknown>;
+    };
+    for (const topic of acked)
+      assert.ok(topic in stored.topicConfigTable, `${topic}: a send to it was acknowledged, but topics.json lacks it`);
+  }
+}
+
+async function committedOffsets(scene: Scene): Promise<void> {
+  const intervalMs = 500;
+  /** The write itself, on a busy disk. */
+  const slackMs = 2000;
+  const broker = scene.broker({ flushConsumerOffsetInterval: intervalMs });
+  await broker.start();
+  await createTopic(broker.port, 'T', 1);
+  const commits: { readonly offset: number; readonly ackedMs: number }[] = [];
+  const endMs = systemClock.monoMs() + slackMs + 3 * intervalMs + scene.random.below(intervalMs);
+  {
+    using client = await RawClient.connect(`127.0.0.1:${broker.port}`);
+    for (let offset = 1; systemClock.monoMs() < endMs; offset++) {
+      await commit(client, offset);
+      commits.push({ offset, ackedMs: systemClock.monoMs() });
+    }
+  }
+  const killedMs = systemClock.monoMs();
+  await broker.kill9();
+  await broker.start();
+  const found = await committed(broker);
+  const old = commits.filter(({ ackedMs }) => ackedMs < killedMs - intervalMs - slackMs).at(-1);
+  assert.ok(old !== undefined, 'too few commits to tell anything');
+  assert.ok(found >= old.offset, `offset ${found} after the kill; ${old.offset} was committed long before it`);
+  assert.ok(found <= commits.at(-1)!.offset, `offset ${found} was never committed`);
+
+  const last = commits.at(-1)!.offset + 1;
+  {
+    using client = await RawClient.connect(`127.0.0.1:${broker.port}`);
+    await commit(client, last);
+  }
+  const file = join(broker.storeDir, 'config', 'consumerOffset.json');
+  const isOnDisk = (): boolean => readFileSync(file, 'utf8').includes(`0:${last}`);
+  await until(isOnDisk, 'the offset is on disk', intervalMs + slackMs);
+  await broker.kill9();
+  await broker.start();
+  assert.equal(await committed(broker), last);
+}
+
+const place = { consumerGroup: 'chaos', topic: 'T', queueId: 0 };
+
+async function commit(client: RawClient, commitOffset: number): Promise<void> {
+  const { code, remark } = await client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, {
+    ext: encodeUpdateConsumerOffset({ ...place, commitOffset }),
+  });
+  assert.equal(code, ResponseCode.SUCCESS, `commit of ${commitOffset}: ${remark}`);
+}
+
+async function committed(broker: BrokerProcess): Promise<number> {
+  using client = await RawClient.connect(`127.0.0.1:${broker.port}`);
+  const answer = await client.ask(RequestCode.QUERY_CONSUMER_OFFSET, { ext: encodeQueryConsumerOffset(place) });
+  assert.equal(answer.code, ResponseCode.SUCCESS, `query of the offset: ${answer.remark}`);
+  return decodeQueryConsumerOffsetResponse(answer.ext).offset;
+}

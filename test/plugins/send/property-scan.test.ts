@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { PropertyScan } from '../../../plugins/send/property-scan.js';
+import { parseProperties } from '../../../protocol/message/properties.js';
+
+interface Scanned {
+  readonly stored: string;
+  readonly waitStore: boolean;
+  readonly delayed: boolean;
+  readonly transaction: boolean;
+}
+
+function scan(text: string, cluster = 'C'): Scanned {
+  const source = Buffer.from(`xx${text}yy`);
+  const scanner = new PropertyScan(cluster);
+  // What an earlier message left behind must not show.
+  scanner.scan(Buffer.from('DELAY\u00015\u0002WAIT\u0001false\u0002TRAN_MSG\u0001true'), 0, 36);
+  scanner.scan(source, 2, source.length - 2);
+  const target = Buffer.alloc(scanner.storedBytes + 4, 0xee);
+  assert.equal(scanner.write(source, target, 2), 2 + scanner.storedBytes, 'storedBytes is what is written');
+  assert.deepEqual([target[1], target[2 + scanner.storedBytes]], [0xee, 0xee], 'and nothing else');
+  const { waitStore, delayed, transaction } = scanner;
+  return { stored: target.toString('utf8', 2, 2 + scanner.storedBytes), waitStore, delayed, transaction };
+}
+
+describe('property scan', () => {
+  for (const [name, text, stored] of [
+    ['keeps all of it, in order', 'a\u0001b\u0002KEYS\u0001k', 'a\u0001b\u0002KEYS\u0001k\u0002CLUSTER\u0001C'],
+    ['adds the cluster to none', '', 'CLUSTER\u0001C'],
+    ['drops WAIT at the beginning', 'WAIT\u0001true\u0002a\u0001b', 'a\u0001b\u0002CLUSTER\u0001C'],
+    ['drops WAIT in between', 'a\u0001b\u0002WAIT\u0001x\u0002c\u0001d', 'a\u0001b\u0002c\u0001d\u0002CLUSTER\u0001C'],
+    ['drops WAIT at the end', 'a\u0001b\u0002WAIT\u0001true', 'a\u0001b\u0002CLUSTER\u0001C'],
+    ['drops WAIT alone', 'WAIT\u0001true', 'CLUSTER\u0001C'],
+    ["says the cluster itself, whatever the client's was", 'CLUSTER\u0001evil\u0002a\u0001b', 'a\u0001b\u0002CLUSTER\u0001C'],
+    ['drops an entry without separator', 'a\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
+    ['drops an empty name', '\u0001v\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
+    ['drops an empty value', 'a\u0001\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
+    ['takes a separator at the end', 'a\u0001b\u0002', 'a\u0001b\u0002CLUSTER\u0001C'],
+    ['drops empty entries', '\u0002\u0002a\u0001b\u0002\u0002', 'a\u0001b\u0002CLUSTER\u0001C'],
+    ['keeps a value with a second separator', 'a\u0001b\u0001c', 'a\u0001b\u0001c\u0002CLUSTER\u0001C'],
+    ['keeps names that only begin alike', 'WAITS\u00011\u0002WAI\u00012', 'WAITS\u00011\u0002WAI\u00012\u0002CLUSTER\u0001C'],
+    ['keeps long values', `k\u0001${'v'.repeat(500)}`, `k\u0001${'v'.repeat(500)}\u0002CLUSTER\u0001C`],
+  ] as const)
+    it(name, () => assert.equal(scan(text).stored, stored));
+
+  it('stores what 4.9 would store, over any text', () => {
+    const piece = fc.constantFrom('a', 'WAIT', 'CLUSTER', 'KEYS', '\u0001', '\u0002', 'true', '键', '😀', '');
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        const expected = parseProperties(pieces.join(''));
+        expected.delete('WAIT');
+        expected.set('CLUSTER', 'C');
+        assert.deepEqual(parseProperties(scan(pieces.join('')).stored), expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('waits for the store unless told otherwise (4.9: Boolean#parseBoolean)', () => {
+    for (const [text, waits] of [
+      ['', true],
+      ['WAIT\u0001true', true],
+      ['WAIT\u0001TRUE', true],
+      ['WAIT\u0001tRuE', true],
+      ['WAIT\u0001false', false],
+      ['WAIT\u0001yes', false],
+      ['WAIT\u0001true ', false],
+      ['WAIT\u0001', true],
+      ['WAIT\u0001false\u0002WAIT\u0001true', true],
+    ] as const)
+      assert.equal(scan(text).waitStore, waits, JSON.stringify(text));
+  });
+
+  it('knows what is delayed, and what is a transaction', () => {
+    for (const [text, delayed] of [
+      ['DELAY\u00011', true],
+      ['DELAY\u000118', true],
+      ['DELAY\u00010', false],
+      ['DELAY\u000100', false],
+      ['DELAY\u0001-1', false],
+      ['DELAY\u0001soon', true],
+      ['DELAY\u0001-', true],
+      ['DELAY\u0001', false],
+      ['DELAY\u00015\u0002DELAY\u00010', false],
+      ['DELAYS\u00015', false],
+      ['', false],
+    ] as const)
+      assert.equal(scan(text).delayed, delayed, JSON.stringify(text));
+    for (const [text, transaction] of [
+      ['TRAN_MSG\u0001true', true],
+      ['TRAN_MSG\u0001True', true],
+      ['TRAN_MSG\u0001false', false],
+      ['TRAN_MSG\u00011', false],
+      ['', false],
+    ] as const)
+      assert.equal(scan(text).transaction, transaction, JSON.stringify(text));
+  });
+});
