@@ -1,3 +1,5 @@
+import { doubleText } from './double-text.js';
+
 /** Sums taken once a second, ten minutes of them: what happened per second over the last 10 s, 1 min and 10 min. */
 export class Rates {
   readonly #sums: number[] = [];
@@ -9,7 +11,7 @@ export class Rates {
 
   /** Three numbers with a blank between, as 4.9 prints them (4.9: StoreStatsService#getPutTps). */
   text(): string {
-    return [10, 60, 600].map((seconds) => this.over(seconds)).join(' ');
+    return [10, 60, 600].map((seconds) => doubleText(this.over(seconds))).join(' ');
   }
 
   /** Per second over the last `seconds`, or as long as there are samples. */

@@ -4,10 +4,13 @@ import { inject, injectable } from '../../kernel/container.js';
 import { Clock, Options } from '../../kernel/tokens.js';
 import { encodeKVTable } from '../../protocol/bodies/kv-table.js';
 import { RequestCode, ResponseCode, Version } from '../../protocol/codes.js';
+import { SystemTopic } from '../../protocol/message/names.js';
 import { AppendGate, LogReader, StoreState, StoreStatus } from '../commitlog/contract.js';
 import { Counters } from '../metrics/contract.js';
 import type { Reply, RequestRouter } from '../remoting/contract.js';
+import { Queues } from '../reput/contract.js';
 import { Delays } from '../schedule/contract.js';
+import { doubleText } from './double-text.js';
 import { Rates } from './rates.js';
 
 const SAMPLE_MS = 1000;
@@ -44,6 +47,7 @@ export class RuntimeInfo {
     @inject(AppendGate) private readonly gate: AppendGate,
     @inject(LogReader) private readonly log: LogReader,
     @inject(Delays) private readonly delays: Delays,
+    @inject(Queues) private readonly queues: Queues,
   ) {
     this.#bootMs = clock.wallMs();
     this.#bootMonoMs = clock.monoMs();
@@ -67,7 +71,8 @@ export class RuntimeInfo {
   async table(): Promise<Map<string, string>> {
     const entries = { ...this.#server(), ...this.#traffic(), ...this.#idleParts(), ...(await this.#storage()) };
     const table = new Map(Object.entries(entries).map(([key, value]) => [key, String(value)]));
-    for (const [level, offset] of this.delays.offsets()) table.set(`scheduleMessageOffset_${level}`, String(offset));
+    for (const [level, offset] of this.delays.offsets())
+      table.set(`scheduleMessageOffset_${level}`, `${offset},${this.queues.maxOffset(SystemTopic.SCHEDULE, level - 1)}`);
     return table;
   }
 
@@ -108,7 +113,7 @@ export class RuntimeInfo {
       putMessageTimesTotal: Math.max(1, putMessages),
       putMessageFailedTimes: putRefused,
       putMessageSizeTotal: putBytes,
-      putMessageAverageSize: putBytes / Math.max(1, putMessages),
+      putMessageAverageSize: doubleText(putBytes / Math.max(1, putMessages)),
       putTps: this.#put.text(),
       getFoundTps: this.#found.text(),
       getMissTps: this.#missed.text(),

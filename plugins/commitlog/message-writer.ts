@@ -112,6 +112,8 @@ export class GateWriter implements MessageWriter {
       return `properties of ${properties.length} bytes do not fit a record: at most ${PROPERTIES_BYTES_MAX}`;
     const size = this.#sizeOf(pending);
     // Only of half the ring's size is it certain that it fits when the ring is empty.
-    return size * 2 > this.gate.bytes.length ? `a record of ${size} bytes needs a ring of twice its size (ringBytes)` : undefined;
+    return size * 2 > this.gate.bytes.length
+      ? `a record of ${size} bytes needs a ring of twice its size (ringBytes)`
+      : undefined;
   }
 }

@@ -9,6 +9,7 @@ import { GroupHandlers } from './group-handlers.js';
 import { GroupTable } from './group-table.js';
 import { GroupsFile } from './groups-file.js';
 import { ProducerTable } from './producer-table.js';
+import { QueueLocks } from './queue-locks.js';
 
 /** After which a table that could not be written is tried again. */
 const RETRY_INTERVAL_MS = 5000;
@@ -29,6 +30,7 @@ class GroupsMain implements PluginMain {
     @inject(ProducerTable) producers: ProducerTable,
     @inject(ClientHandlers) clientHandlers: ClientHandlers,
     @inject(GroupHandlers) groupHandlers: GroupHandlers,
+    @inject(QueueLocks) private readonly locks: QueueLocks,
     @inject(RequestRouter) router: RequestRouter,
     @inject(Connections) connections: Connections,
   ) {
@@ -39,6 +41,7 @@ class GroupsMain implements PluginMain {
     this.#register = () => {
       clientHandlers.register(router);
       groupHandlers.register(router);
+      locks.register(router);
       connections.onClose((connection) => {
         producers.closed(connection);
         consumers.closed(connection);
@@ -52,6 +55,7 @@ class GroupsMain implements PluginMain {
     const scan = (): void => {
       this.#producers.expire();
       this.#consumers.expire();
+      this.locks.expire();
     };
     this.#timers.push(setInterval(scan, this.#options.expiryScanIntervalMs).unref());
     const retry = (): void => {

@@ -1,7 +1,8 @@
+import { KernelError } from '../../kernel/base/errors.js';
 import type { LogReader } from '../commitlog/contract.js';
 
-const BLOCK_BYTES = 64 * 1024;
-const BLOCKS_MAX = 128;
+const BLOCK_BYTES = 256 * 1024;
+const BLOCKS_MAX = 64;
 
 /** One aligned piece of the log; `bytes[from, valid)` is filled. */
 interface Block {
@@ -27,6 +28,8 @@ export interface RecordSlice {
 export class HotBlocks {
   /** By base; the one fetched first stands first. */
   readonly #blocks = new Map<number, Block>();
+  /** Reads under way, by the base of each block that they bring. */
+  readonly #fetching = new Map<number, Promise<void>>();
   #round = 0;
 
   constructor(private readonly log: LogReader) {}
@@ -43,6 +46,46 @@ export class HotBlocks {
     if (block === undefined) return undefined;
     if (at + size <= BLOCK_BYTES) return { bytes: block.bytes, at, size };
     return this.#across(block, at, size, load);
+  }
+
+  /** True when the record is here already. */
+  holds(physicalOffset: number, size: number): boolean {
+    const first = physicalOffset - (physicalOffset % BLOCK_BYTES);
+    for (let base = first; base < physicalOffset + size; base += BLOCK_BYTES) {
+      const block = this.#blocks.get(base);
+      const start = Math.max(0, physicalOffset - base);
+      if (block === undefined || start < block.from) return false;
+      if (block.valid < Math.min(physicalOffset + size - base, BLOCK_BYTES)) return false;
+    }
+    return true;
+  }
+
+  /** Brings the record and what follows it without holding the thread; pulls that want the same wait for the same read. */
+  async fetch(physicalOffset: number, size: number): Promise<void> {
+    const first = physicalOffset - (physicalOffset % BLOCK_BYTES);
+    for (let base = first; base < physicalOffset + size; base += BLOCK_BYTES) {
+      if (this.#blocks.has(base)) continue;
+      let read = this.#fetching.get(base);
+      if (read === undefined) read = this.#fetchBlock(base);
+      await read;
+    }
+  }
+
+  #fetchBlock(base: number): Promise<void> {
+    const from = Math.max(0, this.log.minOffset - base);
+    const valid = Math.min(BLOCK_BYTES, this.log.maxOffset - base);
+    const bytes = this.#spare();
+    const read = this.log
+      .readIntoAsync(bytes, from, valid - from, base + from)
+      .then(
+        () => this.#blocks.set(base, { base, bytes, from, valid, round: 0 }),
+        (error: unknown) => {
+          if (!(error instanceof KernelError)) throw error;
+        },
+      )
+      .then(() => void this.#fetching.delete(base));
+    this.#fetching.set(base, read);
+    return read;
   }
 
   /** A record that begins in one block and ends in another. */

@@ -35,6 +35,7 @@ interface OpenPull {
 export class Pull implements PluginMain {
   readonly #held = new HeldPulls();
   #sweep: NodeJS.Timeout | undefined;
+  #closing = false;
 
   constructor(
     @inject(RequestRouter) private readonly router: RequestRouter,
@@ -59,6 +60,7 @@ export class Pull implements PluginMain {
 
   /** Whoever waits is told that there is nothing, rather than cut off. */
   async close(): Promise<void> {
+    this.#closing = true;
     clearInterval(this.#sweep);
     await Promise.all(this.#held.all().map((held) => this.#wake(held)));
   }
@@ -102,7 +104,8 @@ export class Pull implements PluginMain {
 
   /** False when the pull does not ask to be held, or too many are. */
   #hold({ request, connection, checked: { header }, select }: OpenPull): boolean {
-    if ((header.sysFlag & PullSysFlag.SUSPEND) === 0 || this.#held.count >= this.options.heldPullsMax) return false;
+    if ((header.sysFlag & PullSysFlag.SUSPEND) === 0 || this.#closing) return false;
+    if (this.#held.count >= this.options.heldPullsMax) return false;
     if (connection.closed) return true;
     const { longPollingEnable, shortPollingTimeMills } = this.options;
     const holdMs = longPollingEnable ? header.suspendTimeoutMillis : shortPollingTimeMills;
@@ -127,9 +130,18 @@ export class Pull implements PluginMain {
     if (waiting === undefined) return;
     for (const held of [...waiting]) {
       if (maxOffset <= held.lookedTo) continue;
-      if (!this.selector.mayMatch(held.select, held.lookedTo, maxOffset)) held.lookedTo = maxOffset;
+      if (!this.#mayMatch(held, maxOffset)) held.lookedTo = maxOffset;
       else if (held.select.filter.matches === undefined) void this.#wake(held);
       else void this.#lookAtRecords(held);
+    }
+  }
+
+  #mayMatch({ select, lookedTo }: HeldPull, maxOffset: number): boolean {
+    try {
+      return this.selector.mayMatch(select, lookedTo, maxOffset);
+    } catch {
+      // The pull itself meets the same error and answers with it.
+      return true;
     }
   }
 
@@ -139,11 +151,14 @@ export class Pull implements PluginMain {
     held.looking = true;
     try {
       for (;;) {
-        const { status, nextOffset } = await this.selector.select({ ...held.select, offset: held.lookedTo });
+        const selection = this.selector.select({ ...held.select, offset: held.lookedTo });
+        const { status, nextOffset } = selection instanceof Promise ? await selection : selection;
         if (status === 'OFFSET_OVERFLOW_ONE') return;
         if (status !== 'NO_MATCHED_MESSAGE') break;
         held.lookedTo = nextOffset;
       }
+    } catch {
+      // The pull itself meets the same error and answers with it.
     } finally {
       held.looking = false;
     }

@@ -30,9 +30,17 @@ export class RecordSource {
     this.#blocks = new HotBlocks(log);
   }
 
-  /** True when all of them lie so near the tail that reading cannot wait for a disk. */
-  areHot(candidates: readonly Candidate[]): boolean {
-    return this.log.isHot(candidates[0].physicalOffset);
+  /** True when reading them cannot wait for a disk: they lie near the tail, or were brought before. */
+  areReady(candidates: readonly Candidate[]): boolean {
+    if (this.log.isHot(candidates[0].physicalOffset)) return true;
+    return candidates.every(({ physicalOffset, size }) => this.#blocks.holds(physicalOffset, size));
+  }
+
+  /** Brings those that lie close together, without holding the thread; false when they do not, and `readCold` is for them. */
+  async bring(candidates: readonly Candidate[]): Promise<boolean> {
+    if (!isDense(candidates)) return false;
+    for (const { physicalOffset, size } of candidates) await this.#blocks.fetch(physicalOffset, size);
+    return this.areReady(candidates);
   }
 
   /** A new pull: slices of earlier ones are not used any more. */
@@ -81,22 +89,30 @@ export class RecordSource {
     return undefined;
   }
 
+  /** From the blocks; alone when it is not there, or when its block reaches into a segment that is gone. */
   #hotRecord(physicalOffset: number, size: number, load: boolean): RecordSlice | undefined {
-    try {
-      const slice = this.#blocks.record(physicalOffset, size, load);
-      if (slice !== undefined) return slice;
+    const shared = orGone(() => this.#blocks.record(physicalOffset, size, load));
+    if (shared !== undefined) return shared;
+    return orGone(() => {
       const bytes = Buffer.allocUnsafe(size);
       this.log.readInto(bytes, 0, size, physicalOffset);
       return { bytes, at: 0, size };
-    } catch (error) {
-      if (error instanceof KernelError) return undefined;
-      throw error;
-    }
+    });
   }
 
   #propertiesOf({ bytes, at }: RecordSlice): RecordProperties {
     const { propertiesAt, propertiesBytes } = measure(bytes, at);
     return this.#properties.at(bytes, propertiesAt, propertiesAt + propertiesBytes);
+  }
+}
+
+/** Undefined when the log does not hold the bytes any more. */
+function orGone(read: () => RecordSlice | undefined): RecordSlice | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof KernelError) return undefined;
+    throw error;
   }
 }
 

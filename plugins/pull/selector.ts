@@ -8,7 +8,7 @@ import { RecordSource, type Candidate } from './record-source.js';
 import type { SelectRequest, Selection, SelectionStatus } from './selection.js';
 import { UnitWalk } from './unit-walk.js';
 
-/** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
+/** Units looked at when something arrives for a held pull. */
 const UNITS_MAX = 800;
 
 /** Picks the messages of one pull: queue units first, then their records (4.9: DefaultMessageStore#getMessage). */
@@ -39,12 +39,12 @@ export class MessageSelector {
     if (offset < minOffset) return none('OFFSET_TOO_SMALL', minOffset);
     if (offset === maxOffset) return none('OFFSET_OVERFLOW_ONE', offset);
     if (offset > maxOffset) return none('OFFSET_OVERFLOW_BADLY', maxOffset);
-    const filtered = filter.matches !== undefined || filter.matchesTagsCode !== undefined;
-    const units = this.queues.entries(topic, queueId, offset, filtered ? UNITS_MAX : this.#messagesMax(request));
-    if (units.length === 0) return none('OFFSET_FOUND_NULL', offset);
-    const walk = new UnitWalk(units, filter, (messages, bytes, candidate) =>
-      this.#isFull(request, messages, bytes, candidate),
+    const walk = new UnitWalk(
+      (from, count) => this.queues.entries(topic, queueId, offset + from, count),
+      filter,
+      (messages, bytes, candidate) => this.#isFull(request, messages, bytes, candidate),
     );
+    if (walk.isEmpty) return none('OFFSET_FOUND_NULL', offset);
     return this.#fill(request, new Filling(walk, minOffset, maxOffset));
   }
 
@@ -63,16 +63,23 @@ export class MessageSelector {
     const { matches } = request.filter;
     this.#source.begin();
     for (let found = filling.next(); found.length > 0; found = filling.next()) {
-      if (!this.#source.areHot(found)) return this.#fillCold(request, filling, found);
+      if (!this.#source.areReady(found)) return this.#fillCold(request, filling, found);
       this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
     }
     return this.#selection(request, filling);
   }
 
   async #fillCold(request: SelectRequest, filling: Filling, first: Candidate[]): Promise<Selection> {
+    const { matches } = request.filter;
+    for (let found = first; found.length > 0; found = filling.next()) {
+      filling.keepOwn();
+      if (await this.#source.bring(found)) {
+        this.#source.begin();
+        this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
+      } else this.#passOver(filling, await this.#source.readCold(found, matches, filling.take));
+    }
+    // The answer is put together some microtasks later.
     filling.keepOwn();
-    for (let found = first; found.length > 0; found = filling.next())
-      this.#passOver(filling, await this.#source.readCold(found, request.filter.matches, filling.take));
     return this.#selection(request, filling);
   }
 
@@ -104,10 +111,6 @@ export class MessageSelector {
   #behind(physicalOffset: number): number {
     return this.log.maxOffset - physicalOffset;
   }
-
-  #messagesMax({ maxMessages }: SelectRequest): number {
-    return Math.min(Math.max(maxMessages, 1), this.options.maxTransferCountOnMessageInMemory);
-  }
 }
 
 /** One answer while it is put together. */
@@ -116,6 +119,8 @@ class Filling {
   bytes = 0;
   /** A record that a unit points to is not there any more. */
   lost = false;
+  /** Records in memory of their own. */
+  #own = 0;
 
   constructor(
     readonly walk: UnitWalk,
@@ -139,8 +144,9 @@ class Filling {
 
   /** Before anything is awaited: other pulls overwrite the blocks that slices lie in. */
   keepOwn(): void {
-    this.records.forEach(({ bytes, at, size }, index) => {
-      this.records[index] = { bytes: Buffer.from(bytes.subarray(at, at + size)), at: 0, size };
-    });
+    for (; this.#own < this.records.length; this.#own++) {
+      const { bytes, at, size } = this.records[this.#own];
+      this.records[this.#own] = { bytes: Buffer.from(bytes.subarray(at, at + size)), at: 0, size };
+    }
   }
 }

@@ -2,41 +2,69 @@ import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsCode } 
 import type { CompiledFilter } from '../filter/contract.js';
 import type { Candidate } from './record-source.js';
 
+/** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
+const UNITS_MAX = 800;
+/** Units asked for at a time: most pulls are full before the first piece ends. */
+const PIECE_UNITS = 64;
+
 /** Goes through one pull's ConsumeQueue units. */
 export class UnitWalk {
   /** Units that are done with. */
   taken = 0;
   /** Physical offset of the last unit looked at. */
   lastPhysical = 0;
+  #piece: Buffer;
+  #pieceFirst = 0;
   #resumeAt = -1;
 
+  /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
   constructor(
-    private readonly units: Buffer,
+    private readonly fetch: (from: number, count: number) => Buffer,
     private readonly filter: CompiledFilter,
     private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
-  ) {}
+  ) {
+    this.#piece = fetch(0, PIECE_UNITS);
+  }
+
+  /** There is no unit at all. */
+  get isEmpty(): boolean {
+    return this.#piece.length === 0;
+  }
 
   /** Goes back to a unit; those whose records lie below `physicalOffset` are passed over. */
   resume(unit: number, physicalOffset: number): void {
     this.taken = unit;
     this.#resumeAt = physicalOffset;
+    if (unit >= this.#pieceFirst) return;
+    this.#pieceFirst = unit;
+    this.#piece = this.fetch(unit, PIECE_UNITS);
   }
 
   /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
   candidates(messages: number, bytes: number): Candidate[] {
-    const { units, filter } = this;
+    const { filter } = this;
     const found: Candidate[] = [];
     let total = bytes;
-    for (; this.taken * UNIT_BYTES < units.length; this.taken++) {
-      const at = this.taken * UNIT_BYTES;
-      const candidate = { unit: this.taken, physicalOffset: unitPhysicalOffset(units, at), size: unitSize(units, at) };
+    for (let at = this.#next(); at >= 0; this.taken++, at = this.#next()) {
+      const piece = this.#piece;
+      const candidate = { unit: this.taken, physicalOffset: unitPhysicalOffset(piece, at), size: unitSize(piece, at) };
       this.lastPhysical = candidate.physicalOffset;
-      if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(units, at)) continue;
+      if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
       if (this.isFull(messages + found.length, total, candidate)) break;
-      if (filter.matchesTagsCode?.(unitTagsCode(units, at)) === false) continue;
+      if (filter.matchesTagsCode?.(unitTagsCode(piece, at)) === false) continue;
       found.push(candidate);
       total += candidate.size;
     }
     return found;
+  }
+
+  /** Where the next unit stands in the piece, or -1 at the end. */
+  #next(): number {
+    const at = (this.taken - this.#pieceFirst) * UNIT_BYTES;
+    if (at < this.#piece.length) return at;
+    if (this.taken >= UNITS_MAX || this.#piece.length < PIECE_UNITS * UNIT_BYTES) return -1;
+    this.#pieceFirst = this.taken;
+    this.#piece = this.fetch(this.taken, Math.min(PIECE_UNITS, UNITS_MAX - this.taken));
+    return this.#piece.length > 0 ? 0 : -1;
   }
 }

@@ -69,8 +69,9 @@ export class Reput implements PluginMain {
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
     let told = this.clock.monoMs();
     let [reached, movedMonoMs] = [watermarks.get(Watermark.dispatched), told];
+    // Once: it goes on by itself, and what could not be written it tries again in its own time.
+    service.kick();
     while (reached < watermarks.get(limit)) {
-      service.kick();
       await new Promise((resolve) => setTimeout(resolve, 2));
       const now = this.clock.monoMs();
       if (watermarks.get(Watermark.dispatched) > reached) movedMonoMs = now;

@@ -1,7 +1,7 @@
 import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 
 /** Units read at a time, and rows whose last ones are kept. */
-const AHEAD = 256;
+const AHEAD = 512;
 const ROWS_MAX = 1024;
 
 interface Kept {

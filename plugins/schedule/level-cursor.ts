@@ -24,6 +24,8 @@ export interface CursorNeeds {
 export class LevelCursor {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  /** It was woken while it ran. */
+  #again = false;
   #stopped = false;
 
   constructor(
@@ -33,7 +35,11 @@ export class LevelCursor {
 
   /** Something may be due: at start, at an arrival, when the timer ends. */
   wake(): void {
-    if (this.#running !== undefined || this.#stopped) return;
+    if (this.#stopped) return;
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return;
+    }
     clearTimeout(this.#timer);
     this.#running = this.#run()
       .then((waitMs) => this.#sleep(waitMs))
@@ -51,7 +57,12 @@ export class LevelCursor {
 
   #sleep(waitMs: number | undefined): void {
     this.#running = undefined;
-    if (waitMs === undefined || this.#stopped) return;
+    if (this.#stopped) return;
+    const woken = this.#again;
+    this.#again = false;
+    // An empty level that grew meanwhile is looked at once more: there may be no other arrival.
+    if (waitMs === undefined && woken) return this.wake();
+    if (waitMs === undefined) return;
     this.#timer = setTimeout(() => this.wake(), Math.min(waitMs, WAIT_MS_MAX));
   }
 
@@ -75,17 +86,20 @@ export class LevelCursor {
 
   /** False when it must be tried again. */
   async #deliver(physicalOffset: number): Promise<boolean> {
-    const { log, writer, logger } = this.needs;
+    const { log, writer } = this.needs;
     const record = await log.record(physicalOffset);
     const message = record === undefined ? { problem: 'it is not in the log any more' } : dueMessage(record);
     if ('problem' in message) {
-      logger.error(
-        { level: this.level, physicalOffset, problem: message.problem },
-        'a delayed message cannot be delivered',
-      );
+      this.#undeliverable(physicalOffset, message.problem);
       return true;
     }
-    const { status } = await writer.append(message);
+    const { status, reason } = await writer.append(message);
+    if (status === 'tooLarge') this.#undeliverable(physicalOffset, reason);
     return status === 'stored' || status === 'tooLarge';
+  }
+
+  /** It stays in the log, and the others of its level go on. */
+  #undeliverable(physicalOffset: number, problem: string): void {
+    this.needs.logger.error({ level: this.level, physicalOffset, problem }, 'a delayed message cannot be delivered');
   }
 }

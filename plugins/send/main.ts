@@ -1,3 +1,4 @@
+import { messageOf } from '../../kernel/base/errors.js';
 import { inject, injectable } from '../../kernel/container.js';
 import type { PluginMain } from '../../kernel/plugin.js';
 import { Clock, Options } from '../../kernel/tokens.js';
@@ -6,15 +7,16 @@ import type { Request } from '../../protocol/command.js';
 import { FieldError } from '../../protocol/fields.js';
 import { decodeSendV2 } from '../../protocol/headers/send-message-fast.js';
 import { AppendGate } from '../commitlog/contract.js';
-import { RequestRouter, type Connection } from '../remoting/contract.js';
+import { RequestRouter, type Connection, type Reply } from '../remoting/contract.js';
 import { BatchEncoder } from './batch-encoder.js';
 import { SendEncoder, type Encoded } from './encoder.js';
 import { SendBack } from './send-back.js';
 import { SendSteps } from './steps.js';
-import { WaitingSends } from './waiting-sends.js';
+import { WaitingSends, type WaitingSend } from './waiting-sends.js';
 import { SendWork } from './work.js';
 
 const WAIT_CHECK_MS = 20;
+const STOPPING: Reply = { code: ResponseCode.SERVICE_NOT_AVAILABLE, remark: 'the broker is shutting down' };
 
 /** SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and SEND_BATCH_MESSAGE (320): checked, encoded into the ring, published once per chunk. */
 @injectable()
@@ -40,7 +42,9 @@ export class Send implements PluginMain {
   start(): void {
     const codes = [RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE];
     for (const code of codes) this.router.handle(code, (request, connection) => this.#send(request, connection));
-    this.router.handle(RequestCode.CONSUMER_SEND_MSG_BACK, (request) => this.sendBack.handle(request));
+    this.router.handle(RequestCode.CONSUMER_SEND_MSG_BACK, (request) =>
+      this.#stopping ? STOPPING : this.sendBack.handle(request),
+    );
     this.router.onChunkEnd(() => this.gate.publish());
     this.gate.onRoom(() => this.#retry());
     this.#timer = setInterval(() => this.#expire(), WAIT_CHECK_MS);
@@ -55,7 +59,7 @@ export class Send implements PluginMain {
 
   #send(request: Request, connection: Connection): undefined {
     if (this.#stopping) {
-      connection.reply(request, { code: ResponseCode.SERVICE_NOT_AVAILABLE, remark: 'the broker is shutting down' });
+      connection.reply(request, STOPPING);
       return;
     }
     // Behind others that wait: a connection's messages keep their order.
@@ -102,10 +106,20 @@ export class Send implements PluginMain {
   #retry(): void {
     if (this.#waiting.size === 0) return;
     for (let head = this.#waiting.peek(); head !== undefined; head = this.#waiting.peek()) {
-      if (!head.connection.closed && this.#process(head.request, head.connection) === 'ringFull') break;
+      if (!head.connection.closed && this.#processLate(head) === 'ringFull') break;
       this.#waiting.shift();
     }
     this.gate.publish();
+  }
+
+  /** Nobody is above to answer what one of those that waited throws, and it must not keep the others. */
+  #processLate({ request, connection }: WaitingSend): Encoded {
+    try {
+      return this.#process(request, connection);
+    } catch (error) {
+      connection.reply(request, { code: ResponseCode.SYSTEM_ERROR, remark: messageOf(error) });
+      return 'refused';
+    }
   }
 
   #expire(): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../kernel/base/clock.js';
 import { ExitCode } from '../../kernel/base/errors.js';
 import { until } from '../support/until.js';
-import { audit } from './support/audit.js';
+import { audit, auditSoon } from './support/audit.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
@@ -73,28 +73,9 @@ async function restart(scene: Scene, thread: string, settings: Settings): Promis
   load.pause();
   await until(() => load.open === 0, 'every send is answered', LOAD_LIMIT_MS);
   assert.equal(load.ledger.refused.size, 0, `refused by code: ${JSON.stringify([...load.ledger.refused])}`);
-  await allVisible(load, broker);
+  await auditSoon(load, broker.port, LOAD_LIMIT_MS);
   load.cut();
   await broker.kill9();
   await broker.start();
   await audit(load, broker.port);
-}
-
-/** Visible a little later than acknowledged: dispatching follows. */
-async function allVisible(load: Load, broker: BrokerProcess): Promise<void> {
-  let failure: unknown;
-  await until(
-    () =>
-      audit(load, broker.port).then(
-        ({ stored }) => stored >= load.acked,
-        (error: unknown) => {
-          failure = error;
-          return false;
-        },
-      ),
-    'everything is visible',
-    LOAD_LIMIT_MS,
-  ).catch(() => {
-    throw failure;
-  });
 }

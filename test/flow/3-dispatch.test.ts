@@ -52,7 +52,10 @@ describe('flow 3: the message is in its queue', () => {
     for (let i = 0; i < 5; i++) await send(client, { topic: 'Parcels', body: Buffer.from(String(i)) });
     await until(() => queues.maxOffset('Parcels', 0) === 5, 'the queue grew');
     const offsets = [0, 1, 2, 3, 4].map((offset) => queues.entry('Parcels', 0, offset)!.physicalOffset);
-    assert.deepEqual(offsets, offsets.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      offsets,
+      offsets.toSorted((a, b) => a - b),
+    );
   });
 
   it('behind the log, never before it', async () => {

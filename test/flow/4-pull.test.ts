@@ -43,7 +43,11 @@ describe('flow 4: the message is consumed', () => {
       pulled.messages.map(({ body }) => body.toString()),
       ['two apples'],
     );
-    assert.equal(pulled.header.nextBeginOffset, 2, 'where to go on: behind what was looked at, not behind what was found');
+    assert.equal(
+      pulled.header.nextBeginOffset,
+      2,
+      'where to go on: behind what was looked at, not behind what was found',
+    );
   });
 
   it('by a pull that waits for it', async () => {
@@ -62,7 +66,13 @@ describe('flow 4: the message is consumed', () => {
 
   it('and the group remembers how far it has come', async () => {
     const sysFlag = PullSysFlag.COMMIT_OFFSET | PullSysFlag.SUBSCRIPTION;
-    const { code } = await pull(consumer, { consumerGroup: GROUP, topic: TOPIC, queueOffset: 3, commitOffset: 3, sysFlag });
+    const { code } = await pull(consumer, {
+      consumerGroup: GROUP,
+      topic: TOPIC,
+      queueOffset: 3,
+      commitOffset: 3,
+      sysFlag,
+    });
     assert.equal(code, 19, 'nothing more');
     assert.equal(broker.get(Offsets).query(GROUP, TOPIC, 0), 3);
   });

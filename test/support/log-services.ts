@@ -1,4 +1,11 @@
-import { allocateRing, Cursor, SlotStatus, SlotWord, WORDS_PER_SLOT, type RingMemory } from '../../kernel/ring/slots.js';
+import {
+  allocateRing,
+  Cursor,
+  SlotStatus,
+  SlotWord,
+  WORDS_PER_SLOT,
+  type RingMemory,
+} from '../../kernel/ring/slots.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
@@ -50,7 +57,13 @@ export class LogServices {
   readonly #queueFileBytes: number;
   readonly #open: Service[] = [];
 
-  constructor({ files, segmentBytes = 4096, ringBytes = 65_536, ringSlots = 64, queueFileBytes = 200 }: LogServicesOptions) {
+  constructor({
+    files,
+    segmentBytes = 4096,
+    ringBytes = 65_536,
+    ringSlots = 64,
+    queueFileBytes = 200,
+  }: LogServicesOptions) {
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
@@ -137,7 +150,9 @@ export class LogServices {
 
   /** Puts the records into the ring as one unit, without publishing it; false when the ring is full. */
   put(...records: readonly Omit<TestRecord, 'physicalOffset'>[]): boolean {
-    const unit = Buffer.concat(records.map((record) => testRecord({ ...record, physicalOffset: 0, storeTimestamp: 0 })));
+    const unit = Buffer.concat(
+      records.map((record) => testRecord({ ...record, physicalOffset: 0, storeTimestamp: 0 })),
+    );
     const start = this.writer.reserve(unit.length);
     if (start < 0) return false;
     unit.copy(this.writer.bytes, start);

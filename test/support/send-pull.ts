@@ -106,13 +106,16 @@ const noPullHeader = { suggestWhichBrokerId: -1, nextBeginOffset: -1, minOffset:
 export async function pullAll(client: RawClient, count: number, wish: PullWish = {}): Promise<StoredMessage[]> {
   const messages: StoredMessage[] = [];
   let queueOffset = wish.queueOffset ?? 0;
-  await until(async () => {
-    const pulled = await pull(client, { ...wish, queueOffset });
-    messages.push(...pulled.messages);
-    const ended = pulled.header.nextBeginOffset <= queueOffset;
-    queueOffset = Math.max(queueOffset, pulled.header.nextBeginOffset);
-    return ended && messages.length >= count;
-  }, `${count} messages of ${wish.topic ?? 'T'} are visible`);
+  await until(
+    async () => {
+      const pulled = await pull(client, { ...wish, queueOffset });
+      messages.push(...pulled.messages);
+      const ended = pulled.header.nextBeginOffset <= queueOffset;
+      queueOffset = Math.max(queueOffset, pulled.header.nextBeginOffset);
+      return ended && messages.length >= count;
+    },
+    `${count} messages of ${wish.topic ?? 'T'} are visible`,
+  );
   if (messages.length > count) throw new Error(`${messages.length} messages instead of ${count}`);
   return messages;
 }
@@ -163,6 +166,12 @@ export function propertyText(properties: Readonly<Record<string, string>>): stri
     .join('\u0002');
 }
 
-function headerOf({ body: _body, code: _code, serialize: _form, version: _version, ...header }: SendWish): Partial<SendMessageRequestHeader> {
+function headerOf({
+  body: _body,
+  code: _code,
+  serialize: _form,
+  version: _version,
+  ...header
+}: SendWish): Partial<SendMessageRequestHeader> {
   return header;
 }

@@ -85,11 +85,7 @@ function onFiles(manifest: PluginManifest, files: StoreFiles | undefined): Plugi
   if (files === undefined || manifest.name !== 'commitlog') return manifest;
   @injectable()
   class StoreOnFiles extends OpenStore {
-    constructor(
-      @inject(Options) options: Options,
-      @inject(Clock) clock: Clock,
-      @inject(Logger) logger: Logger,
-    ) {
+    constructor(@inject(Options) options: Options, @inject(Clock) clock: Clock, @inject(Logger) logger: Logger) {
       super(options, clock, logger);
       Object.assign(this, { files, log: { ...this.log, files } });
     }

@@ -4,7 +4,9 @@ import { encodeGetMaxOffset, decodeGetMaxOffsetResponse } from '../../../protoco
 import { decodePullMessageResponse, encodePullMessage } from '../../../protocol/headers/pull-message.js';
 import { crc32 } from '../../../protocol/message/crc.js';
 import { decodeRecords, type StoredMessage } from '../../../protocol/message/record.js';
+import { messageOf } from '../../../kernel/base/errors.js';
 import { RawClient } from '../../support/raw-client.js';
+import { until } from '../../support/until.js';
 import { nameOf } from './bodies.js';
 import type { Load } from './load.js';
 
@@ -63,6 +65,35 @@ export interface Audited {
  * and never sent, refused, twice, or with other bytes), out of order (a producer's messages in one queue), or numbered with a hole.
  */
 export async function audit(load: Load, port: number): Promise<Audited> {
+  const check = await auditVisible(load, port);
+  check.findLost();
+  return check.result();
+}
+
+/** The same without what is lost, while not all that was acknowledged has to be visible. */
+export async function auditPart(load: Load, port: number): Promise<Audited> {
+  return (await auditVisible(load, port)).result();
+}
+
+/** As `audit`, after as long as it takes until everything acknowledged is visible; fails with what the last audit found. */
+export async function auditSoon(load: Load, port: number, limitMs: number): Promise<Audited> {
+  let last: Audited | undefined;
+  let failure: unknown;
+  const passes = async (): Promise<boolean> => {
+    try {
+      last = await audit(load, port);
+    } catch (error) {
+      failure = error;
+    }
+    return last !== undefined;
+  };
+  await until(passes, 'everything is visible', limitMs).catch((error: unknown) => {
+    throw new Error(`${messageOf(error)}: ${messageOf(failure)}`);
+  });
+  return last!;
+}
+
+async function auditVisible(load: Load, port: number): Promise<QueueCheck> {
   const { topic, queues } = load.shape;
   using client = await RawClient.connect(`127.0.0.1:${port}`);
   const check = new QueueCheck(load);
@@ -71,11 +102,7 @@ export async function audit(load: Load, port: number): Promise<Audited> {
     await eachMessage(client, topic, queueId, (message) => check.see(message));
     check.end(await maxOffset(client, topic, queueId));
   }
-  check.findLost();
-  const { problems } = check;
-  const shown = problems.slice(0, PROBLEMS_SHOWN).join('\n');
-  assert.equal(problems.length, 0, `${problems.length} problems, ${check.stored} messages stored:\n${shown}`);
-  return { stored: check.stored, acked: load.acked };
+  return check;
 }
 
 class QueueCheck {
@@ -119,6 +146,14 @@ class QueueCheck {
         `lost: producer ${producer}, sequence ${sequence}, acknowledged as ${sent.msgId} at ${sent.queueId}/${sent.queueOffset}`,
       );
     }
+  }
+
+  /** Fails when there is a problem. */
+  result(): Audited {
+    const { problems, stored } = this;
+    const shown = problems.slice(0, PROBLEMS_SHOWN).join('\n');
+    assert.equal(problems.length, 0, `${problems.length} problems, ${stored} messages stored:\n${shown}`);
+    return { stored, acked: this.load.acked };
   }
 
   #isOurs({ body, bodyCrc, queueOffset, msgId, properties, topic, queueId }: StoredMessage): void {

@@ -44,7 +44,10 @@ describe('SYNC_FLUSH', () => {
     for (const properties of [undefined, WITHOUT_WAIT]) {
       const refused = await send(client, properties === undefined ? {} : { properties });
       assert.equal(refused.code, ResponseCode.SERVICE_NOT_AVAILABLE);
-      assert.match(String(refused.remark), /^service not available now: a sync of .*commitlog failed; restart the broker/);
+      assert.match(
+        String(refused.remark),
+        /^service not available now: a sync of .*commitlog failed; restart the broker/,
+      );
     }
     assert.equal(watermarks.get(Watermark.flushed), flushed);
     assert.equal((await pullAll(client, 20)).length, 20, 'what was acknowledged stays readable');

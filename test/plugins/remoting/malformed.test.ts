@@ -99,10 +99,24 @@ const answered: readonly (readonly [name: string, bytes: Buffer, code: number])[
   ['a field that is missing', json('{"topic":"T"}'), 1],
   ['fields named as a prototype has them', json('{"__proto__":"x","constructor":"y","topic":"T","queueId":"0"}'), 0],
   ['duplicate keys', json('{"topic":"A","topic":"T","queueId":"9","queueId":"0"}'), 0],
-  ['invalid UTF-8', frame(Buffer.concat([Buffer.from('{"code":9998,"opaque":1,"remark":"'), Buffer.from('ff80c0', 'hex'), Buffer.from('"}')])), 3],
+  [
+    'invalid UTF-8',
+    frame(
+      Buffer.concat([
+        Buffer.from('{"code":9998,"opaque":1,"remark":"'),
+        Buffer.from('ff80c0', 'hex'),
+        Buffer.from('"}'),
+      ]),
+    ),
+    3,
+  ],
   ['depth 10,000 beside the fields', frame(`{"code":9998,"opaque":1,"x":${deep('[', ']')}}`), 3],
   ['an unknown language', frame('{"code":9998,"opaque":1,"language":"KLINGON"}'), 3],
-  ['binary fields with an empty value', binary(0, 21, Buffer.concat([field(5, 'topic', 0, ''), field(2, 'qi', 2, '10')])), 1],
+  [
+    'binary fields with an empty value',
+    binary(0, 21, Buffer.concat([field(5, 'topic', 0, ''), field(2, 'qi', 2, '10')])),
+    1,
+  ],
 ];
 
 describe('malformed frames (B37)', () => {
@@ -122,7 +136,9 @@ describe('malformed frames (B37)', () => {
   });
 
   afterEach(async () => {
-    const { code } = await other.ask(RequestCode.GET_MAX_OFFSET, { ext: encodeGetMaxOffset({ topic: 'T', queueId: 0 }) });
+    const { code } = await other.ask(RequestCode.GET_MAX_OFFSET, {
+      ext: encodeGetMaxOffset({ topic: 'T', queueId: 0 }),
+    });
     assert.equal(code, 0, 'another client is served as before');
     await until(() => server.budget.heldBytes === 0, 'nothing is held of what was cut');
     assert.equal(({} as { polluted?: string }).polluted, undefined);

@@ -102,7 +102,10 @@ describe('remoting server', () => {
       const several = await client.ask(SEVERAL, { serialize });
       assert.equal(several.body.toString(), 'abc');
       const unknown = await client.ask(999, { serialize });
-      assert.deepEqual([unknown.code, unknown.remark, unknown.serialize], [3, 'request type 999 not supported', serialize]);
+      assert.deepEqual(
+        [unknown.code, unknown.remark, unknown.serialize],
+        [3, 'request type 999 not supported', serialize],
+      );
     });
 
   it('answers pipelined requests, each by its opaque, and ends each chunk once', async () => {
@@ -178,7 +181,10 @@ describe('remoting server', () => {
     void client.ask(ASKS_BACK).catch(() => undefined);
     await until(() => client.requests.length === 1, 'the question came');
     client.reset();
-    await until(() => bench.logger.lines.some(({ fields }) => /closed the connection/.test(String(fields['error']))), 'it failed');
+    await until(
+      () => bench.logger.lines.some(({ fields }) => /closed the connection/.test(String(fields['error']))),
+      'it failed',
+    );
   });
 
   it('closes a client that does not read, and only that one', async () => {
@@ -247,7 +253,11 @@ describe('remoting server', () => {
     await using bench = await Bench.open();
     const second = new Bench();
     await assert.rejects(second.server.listen('127.0.0.1', [bench.server.port]), (error: Error) => {
-      return error instanceof KernelError && error.code === 'PORT_IN_USE' && error.message.includes(String(bench.server.port));
+      return (
+        error instanceof KernelError &&
+        error.code === 'PORT_IN_USE' &&
+        error.message.includes(String(bench.server.port))
+      );
     });
   });
 
@@ -272,13 +282,18 @@ describe('remoting server', () => {
 });
 
 describe('remoting server, over time', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
-  afterEach(() => mock.timers.reset());
+  let looks: (() => void)[] = [];
 
-  /** Time passes, and the server looks. */
+  beforeEach(() => {
+    looks = [];
+    mock.method(globalThis, 'setInterval', (look: () => void) => void looks.push(look));
+  });
+  afterEach(() => mock.restoreAll());
+
+  /** Time passes, and the server looks at its connections. */
   function pass(bench: Bench, ms: number): void {
     bench.clock.advance(ms);
-    mock.timers.tick(5000);
+    for (const look of looks) look();
   }
 
   it('closes who was silent for serverChannelMaxIdleTimeSeconds', async () => {
@@ -291,7 +306,9 @@ describe('remoting server, over time', () => {
     pass(bench, 20_001);
     await silent.closed;
     assert.equal((await lively.ask(ECHO)).code, 0);
-    assert.ok(bench.logger.lines.some(({ fields }) => /serverChannelMaxIdleTimeSeconds/.test(String(fields['reason']))));
+    assert.ok(
+      bench.logger.lines.some(({ fields }) => /serverChannelMaxIdleTimeSeconds/.test(String(fields['reason']))),
+    );
   });
 
   it('closes who sends a frame byte by byte, after 30 s', async () => {

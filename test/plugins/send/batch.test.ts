@@ -76,7 +76,12 @@ describe('a batch', () => {
       );
       assert.deepEqual(
         stored.map(({ queueOffset, flag, body, properties }) => [queueOffset, flag, body[0], properties]),
-        [0, 1, 2, 3, 4].map((i) => [i + 1, i, i + 1, `n\u0001${i}\u0002shared\u0001yes\u0002CLUSTER\u0001DefaultCluster`]),
+        [0, 1, 2, 3, 4].map((i) => [
+          i + 1,
+          i,
+          i + 1,
+          `n\u0001${i}\u0002shared\u0001yes\u0002CLUSTER\u0001DefaultCluster`,
+        ]),
       );
       for (let i = 1; i < stored.length; i++)
         assert.equal(stored[i].physicalOffset, stored[i - 1].physicalOffset + stored[i - 1].totalBytes);

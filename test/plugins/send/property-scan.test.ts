@@ -31,14 +31,22 @@ describe('property scan', () => {
     ['drops WAIT in between', 'a\u0001b\u0002WAIT\u0001x\u0002c\u0001d', 'a\u0001b\u0002c\u0001d\u0002CLUSTER\u0001C'],
     ['drops WAIT at the end', 'a\u0001b\u0002WAIT\u0001true', 'a\u0001b\u0002CLUSTER\u0001C'],
     ['drops WAIT alone', 'WAIT\u0001true', 'CLUSTER\u0001C'],
-    ["says the cluster itself, whatever the client's was", 'CLUSTER\u0001evil\u0002a\u0001b', 'a\u0001b\u0002CLUSTER\u0001C'],
+    [
+      "says the cluster itself, whatever the client's was",
+      'CLUSTER\u0001evil\u0002a\u0001b',
+      'a\u0001b\u0002CLUSTER\u0001C',
+    ],
     ['drops an entry without separator', 'a\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
     ['drops an empty name', '\u0001v\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
     ['drops an empty value', 'a\u0001\u0002b\u0001c', 'b\u0001c\u0002CLUSTER\u0001C'],
     ['takes a separator at the end', 'a\u0001b\u0002', 'a\u0001b\u0002CLUSTER\u0001C'],
     ['drops empty entries', '\u0002\u0002a\u0001b\u0002\u0002', 'a\u0001b\u0002CLUSTER\u0001C'],
     ['keeps a value with a second separator', 'a\u0001b\u0001c', 'a\u0001b\u0001c\u0002CLUSTER\u0001C'],
-    ['keeps names that only begin alike', 'WAITS\u00011\u0002WAI\u00012', 'WAITS\u00011\u0002WAI\u00012\u0002CLUSTER\u0001C'],
+    [
+      'keeps names that only begin alike',
+      'WAITS\u00011\u0002WAI\u00012',
+      'WAITS\u00011\u0002WAI\u00012\u0002CLUSTER\u0001C',
+    ],
     ['keeps long values', `k\u0001${'v'.repeat(500)}`, `k\u0001${'v'.repeat(500)}\u0002CLUSTER\u0001C`],
   ] as const)
     it(name, () => assert.equal(scan(text).stored, stored));

@@ -45,7 +45,11 @@ describe('a send to a retry topic', () => {
     ['its own limit not reached', { reconsumeTimes: 20, maxReconsumeTimes: 21 }, 'retry'],
     ['its own limit reached', { reconsumeTimes: 2, maxReconsumeTimes: 2 }, 'dlq'],
     ['its own limit of 0', { reconsumeTimes: 0, maxReconsumeTimes: 0 }, 'dlq'],
-    ['its own limit, from a client that is too old for it', { reconsumeTimes: 2, maxReconsumeTimes: 2, version: OLD }, 'retry'],
+    [
+      'its own limit, from a client that is too old for it',
+      { reconsumeTimes: 2, maxReconsumeTimes: 2, version: OLD },
+      'retry',
+    ],
     ['the group limit, from an old client', { reconsumeTimes: 16, maxReconsumeTimes: 99, version: OLD }, 'dlq'],
   ] as const)
     it(`with ${name} goes to the ${to} topic (B23)`, async () => assert.equal(await goes(wish), to));
@@ -65,10 +69,13 @@ describe('a send to a retry topic', () => {
     assert.deepEqual([letter.topic, letter.queueId, letter.queueOffset], [topic, 0, 0]);
     assert.equal(letter.reconsumeTimes, 1);
     // As 4.9.7 stores it, DELAY included; nothing reads it again.
-    assert.deepEqual(
-      Object.fromEntries(parseProperties(letter.properties)),
-      { DELAY: '18', RETRY_TOPIC: 'T', ORIGIN_MESSAGE_ID: 'ABC', UNIQ_KEY: 'U', CLUSTER: 'DefaultCluster' },
-    );
+    assert.deepEqual(Object.fromEntries(parseProperties(letter.properties)), {
+      DELAY: '18',
+      RETRY_TOPIC: 'T',
+      ORIGIN_MESSAGE_ID: 'ABC',
+      UNIQ_KEY: 'U',
+      CLUSTER: 'DefaultCluster',
+    });
     const config = broker.get(Topics).get(topic);
     assert.deepEqual([config?.readQueueNums, config?.writeQueueNums, config?.perm], [1, 1, 6], 'readable (B23)');
   });

@@ -55,7 +55,10 @@ describe('sends that find the ring full', () => {
       answers.map((_, i) => i),
     );
     const stored = await pullAll(client, 1000);
-    assert.ok(stored.every(({ body }, i) => body.every((byte) => byte === (i & 0xff))), 'with their own bytes');
+    assert.ok(
+      stored.every(({ body }, i) => body.every((byte) => byte === (i & 0xff))),
+      'with their own bytes',
+    );
   });
 
   it('are answered 2 after waitTimeMillsInSendQueue, naming it; the broker serves on meanwhile', async () => {
@@ -67,7 +70,10 @@ describe('sends that find the ring full', () => {
     assert.equal((await heartbeat(client, 'G', [subscriptionTo('T')])).code, 0, 'on the same connection');
     for (const { code, remark } of await waiting) {
       assert.equal(code, ResponseCode.SYSTEM_BUSY);
-      assert.match(String(remark), /\[TIMEOUT_CLEAN_QUEUE\]broker busy, start flow control for a while: .*100 ms \(waitTimeMillsInSendQueue\)/);
+      assert.match(
+        String(remark),
+        /\[TIMEOUT_CLEAN_QUEUE\]broker busy, start flow control for a while: .*100 ms \(waitTimeMillsInSendQueue\)/,
+      );
     }
     open();
     assert.equal((await send(client)).header.queueOffset, 1, 'nothing of it was stored');

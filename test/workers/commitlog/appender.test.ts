@@ -172,7 +172,9 @@ describe('appender', () => {
     assert.deepEqual(batch, { status: SlotStatus.stored, queueOffset: 1, physicalOffset: 4096 });
     const log = store.logBytes(4096, 4096 + 3000);
     assert.deepEqual(
-      [0, 1000, 2000].map((at) => decodeRecord(log, at)).map(({ queueOffset, physicalOffset }) => [queueOffset, physicalOffset]),
+      [0, 1000, 2000]
+        .map((at) => decodeRecord(log, at))
+        .map(({ queueOffset, physicalOffset }) => [queueOffset, physicalOffset]),
       [
         [1, 4096],
         [2, 5096],
@@ -221,7 +223,8 @@ describe('appender', () => {
       while (store.put({ body: bodyFor(300 + (round % 7)), queueId: 1 })) put++;
       const settled = store.append(appender);
       assert.equal(settled.length, put);
-      for (const { queueOffset, status } of settled) assert.deepEqual([status, queueOffset], [SlotStatus.stored, offset++]);
+      for (const { queueOffset, status } of settled)
+        assert.deepEqual([status, queueOffset], [SlotStatus.stored, offset++]);
     }
     assert.ok(offset > 80);
     store.close();
@@ -293,7 +296,12 @@ describe('appender on a disk that fails', () => {
     store.put({ body: bodyFor(500) });
     const [unit] = store.append(appender);
     assert.deepEqual([unit.status, unit.queueOffset], [SlotStatus.stored, 1]);
-    assert.equal(checkRecord(store.logBytes(unit.physicalOffset, unit.physicalOffset + 500), 0, unit.physicalOffset, { crc: true }), undefined);
+    assert.equal(
+      checkRecord(store.logBytes(unit.physicalOffset, unit.physicalOffset + 500), 0, unit.physicalOffset, {
+        crc: true,
+      }),
+      undefined,
+    );
     store.close();
   });
 

@@ -98,9 +98,12 @@ describe('flusher under SYNC_FLUSH', () => {
     store.clock.advance(60_000);
     const before = disk.operations;
     runToRest(flusher);
-    await assert.rejects(Promise.resolve().then(() => flusher.calls.flushNow()), (error: Error) => {
-      return error instanceof KernelError && error.code === 'FLUSH_FAILED';
-    });
+    await assert.rejects(
+      Promise.resolve().then(() => flusher.calls.flushNow()),
+      (error: Error) => {
+        return error instanceof KernelError && error.code === 'FLUSH_FAILED';
+      },
+    );
     assert.equal(disk.operations, before, 'no second sync is tried: it could not be believed');
     assert.equal(flushed(), 200);
     assert.match(store.logger.lines[0].message, /nothing after the last good sync is acknowledged/);
