@@ -118,6 +118,7 @@ export class Kernel {
   async #boot(ordered: readonly PluginManifest[]): Promise<void> {
     const bootMs = this.#clock.monoMs();
     const timings: PluginTiming[] = [];
+    for (const { services } of ordered) for (const service of services ?? []) this.#threads.warm(service);
     for (const manifest of ordered) {
       const timing: PluginTiming = { manifest, setupMs: 0, startMs: 0, openMs: 0 };
       timings.push(timing);

@@ -19,6 +19,8 @@ export interface PluginManifest {
   readonly name: string;
   /** Names of plugins that must have started before this one. */
   readonly needs: readonly string[];
+  /** Services that it will run on threads: these come up while the plugins before it start. */
+  readonly services?: readonly string[];
   /** Tokens that `setup` registers and others may inject; checked after `setup`. */
   readonly provides: readonly InjectionToken[];
   /** Registers the plugin's classes in its own child container. Resolves nothing. */

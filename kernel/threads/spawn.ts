@@ -85,6 +85,11 @@ export class ServiceThread implements Supervised {
     return this.#life?.ended === false ? Atomics.load(this.#beat, 0) : undefined;
   }
 
+  /** Brings the thread up before a service is asked for. */
+  warm(): void {
+    this.#alive();
+  }
+
   /** Adds a service and waits for its READY. */
   async add(spec: ServiceSpec): Promise<RunningService> {
     const service = new ThreadService(spec, this, this.#bell);

@@ -73,6 +73,12 @@ export class TopologyThreadHost implements ThreadHost {
     }
   }
 
+  /** Brings up the thread of a service that will run soon, so that its start is not waited for then. */
+  warm(service: string): void {
+    checkName(service);
+    if (!this.inProcess(service)) this.#threadFor(service).warm();
+  }
+
   bellOf(service: string): BellAddress {
     checkName(service);
     return this.inProcess(service) ? this.#mainBell.address : this.#bells.of(threadOf(this.#topology, service));
@@ -184,22 +190,7 @@ export class TopologyThreadHost implements ThreadHost {
   }
 
   async #runOnThread(spec: ServiceSpec): Promise<RunningService> {
-    const name = threadOf(this.#topology, spec.name);
-    let thread = this.#threads.get(name);
-    if (thread === undefined) {
-      thread = new ServiceThread({
-        name,
-        bell: this.#bells.of(name),
-        limits: this.#limits,
-        onDeath: (died, cause) => this.#supervisor.died(died, cause),
-        onRemoved: async (removed, service) => {
-          this.#names.delete(service);
-          if (this.#forgetWhenEmpty(removed)) await removed.end();
-        },
-      });
-      this.#threads.set(name, thread);
-      this.#supervisor.watch(thread);
-    }
+    const thread = this.#threadFor(spec.name);
     try {
       return await thread.add(spec);
     } catch (error) {
@@ -208,6 +199,26 @@ export class TopologyThreadHost implements ThreadHost {
       if (this.#forgetWhenEmpty(thread)) await (late ? thread.terminate() : thread.end());
       throw error;
     }
+  }
+
+  /** The thread of a service, made for the first one on it. */
+  #threadFor(service: string): ServiceThread {
+    const name = threadOf(this.#topology, service);
+    const known = this.#threads.get(name);
+    if (known !== undefined) return known;
+    const thread = new ServiceThread({
+      name,
+      bell: this.#bells.of(name),
+      limits: this.#limits,
+      onDeath: (died, cause) => this.#supervisor.died(died, cause),
+      onRemoved: async (removed, gone) => {
+        this.#names.delete(gone);
+        if (this.#forgetWhenEmpty(removed)) await removed.end();
+      },
+    });
+    this.#threads.set(name, thread);
+    this.#supervisor.watch(thread);
+    return thread;
   }
 
   #forgetWhenEmpty(thread: ServiceThread): boolean {

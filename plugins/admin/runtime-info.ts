@@ -72,7 +72,10 @@ export class RuntimeInfo {
     const entries = { ...this.#server(), ...this.#traffic(), ...this.#idleParts(), ...(await this.#storage()) };
     const table = new Map(Object.entries(entries).map(([key, value]) => [key, String(value)]));
     for (const [level, offset] of this.delays.offsets())
-      table.set(`scheduleMessageOffset_${level}`, `${offset},${this.queues.maxOffset(SystemTopic.SCHEDULE, level - 1)}`);
+      table.set(
+        `scheduleMessageOffset_${level}`,
+        `${offset},${this.queues.maxOffset(SystemTopic.SCHEDULE, level - 1)}`,
+      );
     return table;
   }
 

@@ -12,6 +12,7 @@ import { AdvertisedHost } from './store-host.js';
 export const manifest: PluginManifest = {
   name: 'commitlog',
   needs: [],
+  services: ['commitlog'],
   provides: [StoreState, StoreHost, AppendGate, MessageWriter, LogReader, StoreStatus],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };

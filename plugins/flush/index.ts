@@ -5,6 +5,7 @@ import { Flush } from './main.js';
 export const manifest: PluginManifest = {
   name: 'flush',
   needs: ['commitlog', 'reput'],
+  services: ['flush'],
   provides: [],
   setup(container) {
     container.registerSingleton(Flush);

@@ -42,7 +42,7 @@ export class MessageSelector {
     const walk = new UnitWalk(
       (from, count) => this.queues.entries(topic, queueId, offset + from, count),
       filter,
-      (messages, bytes, candidate) => this.#isFull(request, messages, bytes, candidate),
+      this.#limitOf(request),
     );
     if (walk.isEmpty) return none('OFFSET_FOUND_NULL', offset);
     return this.#fill(request, new Filling(walk, minOffset, maxOffset));
@@ -97,15 +97,18 @@ export class MessageSelector {
     return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, records, bytes, slow };
   }
 
-  /** 4.9: DefaultMessageStore#isTheBatchFull. */
-  #isFull(request: SelectRequest, messages: number, bytes: number, { physicalOffset, size }: Candidate): boolean {
-    if (messages === 0) return false;
-    if (messages >= request.maxMessages) return true;
+  /** Whether one more message is too much for the answer (4.9: DefaultMessageStore#isTheBatchFull). */
+  #limitOf({ maxMessages }: SelectRequest): (messages: number, bytes: number, candidate: Candidate) => boolean {
     const { options } = this;
-    return this.#behind(physicalOffset) > this.#diskBehindBytes
-      ? bytes + size > options.maxTransferBytesOnMessageInDisk || messages >= options.maxTransferCountOnMessageInDisk
-      : bytes + size > options.maxTransferBytesOnMessageInMemory ||
-          messages >= options.maxTransferCountOnMessageInMemory;
+    const onDiskBelow = this.log.maxOffset - this.#diskBehindBytes;
+    return (messages, bytes, { physicalOffset, size }) => {
+      if (messages === 0) return false;
+      if (messages >= maxMessages) return true;
+      return physicalOffset < onDiskBelow
+        ? bytes + size > options.maxTransferBytesOnMessageInDisk || messages >= options.maxTransferCountOnMessageInDisk
+        : bytes + size > options.maxTransferBytesOnMessageInMemory ||
+            messages >= options.maxTransferCountOnMessageInMemory;
+    };
   }
 
   #behind(physicalOffset: number): number {

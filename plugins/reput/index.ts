@@ -7,6 +7,7 @@ import { QueueReader } from './queue-reader.js';
 export const manifest: PluginManifest = {
   name: 'reput',
   needs: ['commitlog'],
+  services: ['reput'],
   provides: [Queues],
   setup(container) {
     container.register(QueueReader, { useClass: QueueReader }, { lifecycle: Lifecycle.Singleton });

@@ -6,6 +6,7 @@ import { BatchReader } from '../../protocol/message/batch.js';
 import { crc32 } from '../../protocol/message/crc.js';
 import { PROPERTIES_BYTES_MAX, TOPIC_BYTES_MAX } from '../../protocol/message/record.js';
 import { AppendGate } from '../commitlog/contract.js';
+import { afterTopic } from './after-topic.js';
 import { PendingSend } from './pending-send.js';
 import { PropertyScan, copyBytes } from './property-scan.js';
 import { SendEncoder, writeTopic, type Encoded } from './encoder.js';
@@ -60,7 +61,7 @@ export class BatchEncoder {
       measured.bytes,
       this.#scan.waitStore,
     );
-    this.gate.commit(measured.bytes, topic, work.queueId, records, pending);
+    this.gate.commit(measured.bytes, topic, work.queueId, records, afterTopic(pending, work.topicSaved));
     return 'handedOver';
   }
 

@@ -6,6 +6,7 @@ import { crc32 } from '../../protocol/message/crc.js';
 import { PROPERTIES_BYTES_MAX } from '../../protocol/message/record.js';
 import { AppendGate, StoreHost } from '../commitlog/contract.js';
 import { Counters } from '../metrics/contract.js';
+import { afterTopic } from './after-topic.js';
 import { PendingSend, type Answering } from './pending-send.js';
 import { PropertyScan, copyBytes } from './property-scan.js';
 import { RecordHead } from './record-head.js';
@@ -57,7 +58,8 @@ export class SendEncoder {
     at = writeTopic(bytes, at, work.topic);
     at = bytes.writeInt16BE(scan.storedBytes, at);
     scan.write(fields.buffer, bytes, at);
-    this.gate.commit(total, work.topic, work.queueId, 1, this.#pending(work, total, scan.waitStore));
+    const pending = this.#pending(work, total, scan.waitStore);
+    this.gate.commit(total, work.topic, work.queueId, 1, afterTopic(pending, work.topicSaved));
     return 'handedOver';
   }
 

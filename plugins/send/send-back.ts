@@ -68,9 +68,11 @@ export class SendBack {
     if (record === undefined)
       return { code: ResponseCode.SYSTEM_ERROR, remark: `look message by offset failed, ${header.offset}` };
     const message = decodeRecord(record, 0);
-    const result = await this.writer.append(
-      this.#copy(message, this.#destination(header, request.version, group, message)),
-    );
+    const to = this.#destination(header, request.version, group, message);
+    const topicSaved = this.topics.unsaved(to.topic);
+    const result = await this.writer.append(this.#copy(message, to));
+    // Without it the message is stored, and nobody could read it after a crash. Rejects: answered as an error.
+    await topicSaved;
     return replyOf(result);
   }
 

@@ -80,6 +80,7 @@ export class SendSteps {
     if (config === undefined)
       return work.refuse(ResponseCode.TOPIC_NOT_EXIST, `topic[${work.topic}] not exist, apply first please!`);
     work.config = config;
+    work.topicSaved = this.topics.unsaved(work.topic);
     return true;
   }
 
@@ -126,6 +127,7 @@ export class SendSteps {
     if (fields.reconsumeTimes < (own ? fields.maxReconsumeTimes : settings.retryMaxTimes)) return true;
     work.topic = deadLetterTopicOf(group);
     work.config = this.topics.createInternal(work.topic, 1, Perm.READ | Perm.WRITE, 0);
+    work.topicSaved = this.topics.unsaved(work.topic);
     work.queueId = 0;
     return true;
   }

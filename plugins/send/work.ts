@@ -19,6 +19,8 @@ export class SendWork {
   connection!: Connection;
   topic = '';
   config!: TopicConfig;
+  /** The topic is new: the write that brings it into its file. */
+  topicSaved: Promise<void> | undefined;
   queueId = 0;
   sysFlag = 0;
   refusal: Refusal | undefined;

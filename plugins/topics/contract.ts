@@ -18,6 +18,11 @@ export interface Topics {
     remote: string,
     unit: boolean,
   ): TopicConfig | undefined;
+  /**
+   * The write that brings a topic into the file, while it is not there yet; rejects when it fails. A message is acknowledged only
+   * after it: without its topic nobody could read it after a crash (4.9 writes the file before it stores the message).
+   */
+  unsaved(topic: string): Promise<void> | undefined;
   /** 4.9: createTopicInSendMessageBackMethod, for retry and dead-letter topics. */
   createInternal(topic: string, queueNums: number, perm: number, topicSysFlag: number): TopicConfig;
   /** 4.9: updateOrderTopicConfig. The named topics are ordered, all others are not; unknown names change nothing. */

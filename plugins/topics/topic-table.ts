@@ -41,6 +41,7 @@ export class TopicTable implements Topics {
   readonly #deleting = new Set<string>();
   readonly #table = new Map<string, TopicConfig>();
   readonly #listeners: (() => void)[] = [];
+  readonly #unsaved = new Map<string, Promise<void>>();
   #version: DataVersion;
   #ordinaryCount = 0;
   #internalCount = 0;
@@ -96,7 +97,7 @@ export class TopicTable implements Topics {
     const old = this.#table.get(config.topicName);
     this.#logger.info({ topic: config.topicName, old, config }, old === undefined ? 'topic created' : 'topic changed');
     this.#set(config);
-    await this.#changed();
+    await this.#changed(old === undefined ? config.topicName : undefined);
   }
 
   #refuseDeleting(topic: string): void {
@@ -106,16 +107,15 @@ export class TopicTable implements Topics {
 
   async delete(topic: string, removeData: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const old = this.#table.get(topic);
-    if (old === undefined) {
-      this.#logger.warn({ topic }, 'topic to delete does not exist');
-      return;
-    }
-    this.#table.delete(topic);
-    this.#count(topic, -1);
-    this.#logger.info({ topic, old }, 'topic deleted');
     this.#deleting.add(topic);
     try {
-      await Promise.all([this.#changed(), removeData()]);
+      if (old === undefined) this.#logger.warn({ topic }, 'topic to delete does not exist');
+      else {
+        this.#table.delete(topic);
+        this.#count(topic, -1);
+        this.#logger.info({ topic, old }, 'topic deleted');
+      }
+      await Promise.all([old === undefined ? undefined : this.#changed(), removeData()]);
     } finally {
       this.#deleting.delete(topic);
     }
@@ -152,7 +152,7 @@ export class TopicTable implements Topics {
     };
     this.#logger.info({ topic, client: remote, queues, template: defaultTopic }, 'topic created by a send');
     this.#set(config);
-    this.#changedSoon();
+    this.#changedSoon(topic);
     return config;
   }
 
@@ -179,8 +179,12 @@ export class TopicTable implements Topics {
     };
     this.#logger.info({ topic, queues: queueNums }, 'topic created for a group');
     this.#set(config);
-    this.#changedSoon();
+    this.#changedSoon(topic);
     return config;
+  }
+
+  unsaved(topic: string): Promise<void> | undefined {
+    return this.#unsaved.size === 0 ? undefined : this.#unsaved.get(topic);
   }
 
   setOrderTopics(topics: ReadonlySet<string>): void {
@@ -240,19 +244,28 @@ export class TopicTable implements Topics {
     else if (!this.isSystemTopic(topic)) this.#ordinaryCount += by;
   }
 
-  #changed(): Promise<void> {
+  /** `made`: the topic that the file does not know yet. */
+  #changed(made?: string): Promise<void> {
     this.#version = { timestamp: this.#clock.wallMs(), counter: this.#version.counter + 1 };
-    const saved = this.#save();
+    const saved = this.#save(made);
+    if (made !== undefined) this.#unsaved.set(made, saved);
     for (const listener of this.#listeners) listener();
     return saved;
   }
 
   /** A failed write is logged by the file and tried again by `flush`. */
-  #changedSoon(): void {
-    this.#changed().catch(() => undefined);
+  #changedSoon(made?: string): void {
+    this.#changed(made).catch(() => undefined);
   }
 
-  #save(): Promise<void> {
-    return this.#file.save(() => encodeTopicsFile(this.#table.values(), this.#version));
+  #save(made?: string): Promise<void> {
+    const before = [...this.#unsaved];
+    const saved = this.#file
+      .save(() => encodeTopicsFile(this.#table.values(), this.#version))
+      .then(() => {
+        if (made !== undefined) before.push([made, saved]);
+        for (const [topic, write] of before) if (this.#unsaved.get(topic) === write) this.#unsaved.delete(topic);
+      });
+    return saved;
   }
 }

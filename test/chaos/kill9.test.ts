@@ -30,13 +30,9 @@ describe('kill -9 under load', () => {
     rounds(scene, {}, sized(6, 300)),
   );
 
-  chaosTest('SYNC_FLUSH: the same', (scene) =>
-    rounds(scene, { flushDiskType: 'SYNC_FLUSH' }, sized(2, 60)),
-  );
+  chaosTest('SYNC_FLUSH: the same', (scene) => rounds(scene, { flushDiskType: 'SYNC_FLUSH' }, sized(2, 60)));
 
-  chaosTest('everything on one thread: the same', (scene) =>
-    rounds(scene, { topology: 'fused' }, sized(1, 30)),
-  );
+  chaosTest('everything on one thread: the same', (scene) => rounds(scene, { topology: 'fused' }, sized(1, 30)));
 
   chaosTest('a topic that a send created is there when that send was acknowledged', autoCreated);
 

@@ -68,14 +68,11 @@ async function prepare(broker: BrokerProcess, count: number): Promise<StoredMess
     assert.equal(code, ResponseCode.SUCCESS, `send ${i}: ${remark}`);
   }
   const messages: StoredMessage[] = [];
-  await until(
-    async () => {
-      messages.length = 0;
-      await eachMessage(client, 'T', 0, (message) => messages.push(message));
-      return messages.length === count;
-    },
-    'all messages are visible',
-  );
+  await until(async () => {
+    messages.length = 0;
+    await eachMessage(client, 'T', 0, (message) => messages.push(message));
+    return messages.length === count;
+  }, 'all messages are visible');
   return messages;
 }
 

@@ -37,7 +37,11 @@ async function loaded(scene: Scene, broker: BrokerProcess, load: Load): Promise<
 async function under(scene: Scene, broker: BrokerProcess, load: Load): Promise<void> {
   const target = load.acked + 1000 + scene.random.below(sized(5000, 20_000));
   load.start(broker.port);
-  await until(() => load.acked >= target || broker.ending !== undefined, `${target} sends are acknowledged`, LOAD_LIMIT_MS);
+  await until(
+    () => load.acked >= target || broker.ending !== undefined,
+    `${target} sends are acknowledged`,
+    LOAD_LIMIT_MS,
+  );
 }
 
 async function terminate(scene: Scene, settings: Settings): Promise<void> {

@@ -214,10 +214,3 @@ export function runToRest(service: Service, stepsMax = 10_000): void {
   for (let i = 0; i < stepsMax; i++) if (service.step() > 0) return;
   throw new Error(`the service still wants more after ${stepsMax} steps`);
 }
-
-/** Status words of a ring as the consumer left them, for units that were not collected. */
-export function statuses({ slots, cursors }: RingMemory): number[] {
-  const completed = new Int32Array(cursors)[Cursor.completed];
-  const words = new Int32Array(slots);
-  return Array.from({ length: completed }, (_, i) => words[i * WORDS_PER_SLOT + SlotWord.status]);
-}

@@ -39,7 +39,6 @@ export class BrokerProcess {
   readonly #logFile: string;
   #child: ChildProcess | undefined;
   #ending: Ending | undefined;
-  #starts = 0;
   #logFrom = 0;
 
   /** `storeDir` defaults to a folder in `folder`, which also takes the log and the ready files. */
@@ -69,7 +68,6 @@ export class BrokerProcess {
   /** Starts the process and does not wait for anything. */
   launch(): void {
     rmSync(this.#readyFile(), { force: true });
-    this.#starts++;
     this.#logFrom = this.log().length;
     this.#ending = undefined;
     const log = openSync(this.#logFile, 'a');
@@ -101,7 +99,11 @@ export class BrokerProcess {
 
   /** Waits until the present process has logged this text, or has ended. */
   async logged(text: string): Promise<void> {
-    await until(() => this.logOfThisStart().includes(text) || this.#ending !== undefined, `log "${text}"`, START_LIMIT_MS);
+    await until(
+      () => this.logOfThisStart().includes(text) || this.#ending !== undefined,
+      `log "${text}"`,
+      START_LIMIT_MS,
+    );
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -51,7 +51,10 @@ function jsonHeaders(): BadFrame[] {
     ['an unclosed string', `{${send},"remark":"`],
     ['an escape at its end', `{${send},"remark":"\\`],
     ['half a surrogate', `{${send},"remark":"\\ud800"}`],
-    ['bytes that are no UTF-8', Buffer.concat([Buffer.from(`{${send},"remark":"`), Buffer.from([0xff, 0xfe, 0xc0, 0x80])])],
+    [
+      'bytes that are no UTF-8',
+      Buffer.concat([Buffer.from(`{${send},"remark":"`), Buffer.from([0xff, 0xfe, 0xc0, 0x80])]),
+    ],
     ['a NUL', `{${send},"remark":"\u0000"}`],
   ];
   return texts.map(([what, text]) => any(`JSON header: ${what}`, withHeader(Serialize.JSON, Buffer.from(text))));

@@ -95,7 +95,9 @@ describe('offset queries', () => {
   it('33: the record at a physical offset, byte for byte', async () => {
     const stored = await pullAll(client, 5);
     for (const [i, { physicalOffset, msgId }] of stored.entries()) {
-      const { code, body } = await client.ask(RequestCode.VIEW_MESSAGE_BY_ID, { ext: { offset: String(physicalOffset) } });
+      const { code, body } = await client.ask(RequestCode.VIEW_MESSAGE_BY_ID, {
+        ext: { offset: String(physicalOffset) },
+      });
       assert.equal(code, 0);
       const record = decodeRecord(body, 0);
       assert.equal(record.totalBytes, body.length);

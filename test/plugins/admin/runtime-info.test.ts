@@ -58,7 +58,11 @@ describe('runtime information (28)', () => {
     await using broker = await testBroker({ options: { mappedFileSizeCommitLog: 4096 } });
     using client = await broker.connect();
     const before = broker.options.memory ? await runtime(client) : assert.fail('in memory');
-    assert.deepEqual([before.get('putMessageTimesTotal'), before.get('putMessageAverageSize')], ['1', '0.0'], 'never 0');
+    assert.deepEqual(
+      [before.get('putMessageTimesTotal'), before.get('putMessageAverageSize')],
+      ['1', '0.0'],
+      'never 0',
+    );
     for (let i = 0; i < 5; i++) await send(client);
     assert.equal((await send(client, { body: Buffer.alloc(5000) })).code, 13);
     await pullAll(client, 5);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { dedicated } from '../../../config/topologies/dedicated.js';
+import { systemClock } from '../../../kernel/base/clock.js';
 import { ArrivalRing } from '../../../kernel/ring/arrivals.js';
 import { Offsets } from '../../../plugins/offsets/contract.js';
 import { Queues } from '../../../plugins/reput/contract.js';
@@ -7,6 +9,7 @@ import { PullSysFlag, RequestCode } from '../../../protocol/codes.js';
 import { Serialize } from '../../../protocol/command.js';
 import type { Answer, RawClient } from '../../support/raw-client.js';
 import { heartbeat, pullAll, pullAsk, pulledOf, send, subscriptionTo, type PullWish } from '../../support/send-pull.js';
+import { tempDir } from '../../support/temp-dir.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
 import { until } from '../../support/until.js';
 
@@ -210,6 +213,22 @@ describe('held pulls of a broker', () => {
       [19, 19],
     );
     await stopped;
+  });
+
+  it('are woken by a dispatcher on a thread of its own, without the help of the sweep', async () => {
+    using dir = tempDir();
+    const options = { storePathRootDir: dir.path, mappedFileSizeCommitLog: 1 << 20 };
+    await using broker = await testBroker({ options, topology: dedicated });
+    using client = await broker.connect();
+    using producer = await broker.connect();
+    await send(producer, { queueId: 1 });
+    const begun = systemClock.monoMs();
+    for (let queueOffset = 0; queueOffset < 100; queueOffset++) {
+      const pulls = hold(client, { queueOffset });
+      await send(producer);
+      assert.equal(pulledOf(await pulls.done).messages.length, 1);
+    }
+    assert.ok(systemClock.monoMs() - begun < 4000, 'the sweep comes every 5 s');
   });
 
   it('are answered with an error, and others are served, when what arrived cannot be read', async () => {

@@ -109,15 +109,12 @@ describe('send-back (36)', () => {
     const count = queues.maxOffset(SCHEDULE, 1);
     for (const delayLevel of [0, 2, 99]) assert.equal((await sendBack(client, offset, { group, delayLevel })).code, 0);
     await until(() => queues.maxOffset(SCHEDULE, 1) === count + 3, 'all lie in the highest level');
-    const back = await pullAll(client, 3, retry);
-    assert.deepEqual(
-      back.map((message) => [message.reconsumeTimes, read(message)['DELAY']]),
-      [
-        [5, '2'],
-        [5, '2'],
-        [5, '2'],
-      ],
-    );
+    for (let i = 0; i < 3; i++) {
+      const { physicalOffset } = queues.entry(SCHEDULE, 1, count + i)!;
+      const { body } = await client.ask(RequestCode.VIEW_MESSAGE_BY_ID, { ext: { offset: String(physicalOffset) } });
+      const copy = decodeRecord(body, 0);
+      assert.deepEqual([copy.queueId, copy.reconsumeTimes, read(copy)['DELAY']], [1, 5, '2']);
+    }
   });
 
   for (const [name, wish, sent, to] of [
@@ -212,7 +209,7 @@ async function waitingCopies(client: RawClient, from: number, to: number): Promi
 }
 
 describe('delayed messages over a restart', () => {
-  const options = { ...LEVELS, mappedFileSizeCommitLog: 1 << 20, flushDelayOffsetInterval: 50 };
+  const options = { ...LEVELS, mappedFileSizeCommitLog: 1 << 20, flushDelayOffsetInterval: 60_000 };
 
   it('are delivered once, by whoever runs when they are due', async () => {
     using dir = tempDir();

@@ -63,7 +63,7 @@ describe('a send to a retry topic', () => {
 
   it('becomes a dead letter at once, whatever delay it had, with its properties (B19)', async () => {
     const properties = propertyText({ DELAY: '18', RETRY_TOPIC: 'T', ORIGIN_MESSAGE_ID: 'ABC', UNIQ_KEY: 'U' });
-    assert.equal(await goes({ reconsumeTimes: 1, maxReconsumeTimes: 1, properties }), 'dlq');
+    assert.equal(await goes({ queueId: 3, reconsumeTimes: 1, maxReconsumeTimes: 1, properties }), 'dlq');
     const topic = `%DLQ%${group}`;
     const [letter] = await pullAll(client, 1, { topic, consumerGroup: group });
     assert.deepEqual([letter.topic, letter.queueId, letter.queueOffset], [topic, 0, 0]);
