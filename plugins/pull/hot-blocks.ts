@@ -3,6 +3,8 @@ import type { LogReader } from '../commitlog/contract.js';
 
 const BLOCK_BYTES = 256 * 1024;
 const BLOCKS_MAX = 64;
+/** More are not fetched at a time: each takes a block's memory before it counts among the blocks. */
+const FETCHING_MAX = 32;
 
 /** One aligned piece of the log; `bytes[from, valid)` is filled. */
 interface Block {
@@ -60,14 +62,17 @@ export class HotBlocks {
     return true;
   }
 
-  /** Brings the record and what follows it without holding the thread; pulls that want the same wait for the same read. */
+  /**
+   * Brings the record and what follows it without holding the thread; pulls that want the same wait for the same read. It may not be
+   * here afterwards: when it is gone, when too much is fetched already, or when others needed the place.
+   */
   async fetch(physicalOffset: number, size: number): Promise<void> {
     const first = physicalOffset - (physicalOffset % BLOCK_BYTES);
     for (let base = first; base < physicalOffset + size; base += BLOCK_BYTES) {
       if (this.#blocks.has(base)) continue;
-      let read = this.#fetching.get(base);
-      if (read === undefined) read = this.#fetchBlock(base);
-      await read;
+      const read = this.#fetching.get(base);
+      if (read === undefined && this.#fetching.size >= FETCHING_MAX) return;
+      await (read ?? this.#fetchBlock(base));
     }
   }
 
@@ -78,12 +83,12 @@ export class HotBlocks {
     const read = this.log
       .readIntoAsync(bytes, from, valid - from, base + from)
       .then(
-        () => this.#blocks.set(base, { base, bytes, from, valid, round: 0 }),
+        () => void this.#blocks.set(base, { base, bytes, from, valid, round: 0 }),
         (error: unknown) => {
           if (!(error instanceof KernelError)) throw error;
         },
       )
-      .then(() => void this.#fetching.delete(base));
+      .finally(() => this.#fetching.delete(base));
     this.#fetching.set(base, read);
     return read;
   }
@@ -111,6 +116,7 @@ export class HotBlocks {
     }
     if (start < block.from) return undefined;
     if (block.valid < end) this.#extend(block);
+    if (block.valid < end) return undefined;
     block.round = this.#round;
     return block;
   }
@@ -121,14 +127,15 @@ export class HotBlocks {
     block.valid = end;
   }
 
-  /** Memory of the block fetched first, unless this round handed out something of it. */
+  /** Makes room for one more block. Memory of the one fetched first that this round handed out nothing of, when there are enough. */
   #spare(): Buffer {
-    if (this.#blocks.size < BLOCKS_MAX) return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    let spare: Buffer | undefined;
     for (const [base, { bytes, round }] of this.#blocks) {
-      if (round === this.#round) break;
+      if (this.#blocks.size < BLOCKS_MAX) break;
+      if (round === this.#round) continue;
       this.#blocks.delete(base);
-      return bytes;
+      spare = bytes;
     }
-    return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    return spare ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
   }
 }

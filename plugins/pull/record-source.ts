@@ -91,28 +91,29 @@ export class RecordSource {
 
   /** From the blocks; alone when it is not there, or when its block reaches into a segment that is gone. */
   #hotRecord(physicalOffset: number, size: number, load: boolean): RecordSlice | undefined {
-    const shared = orGone(() => this.#blocks.record(physicalOffset, size, load));
-    if (shared !== undefined) return shared;
-    return orGone(() => {
-      const bytes = Buffer.allocUnsafe(size);
+    try {
+      const shared = this.#blocks.record(physicalOffset, size, load);
+      if (shared !== undefined) return shared;
+    } catch (error) {
+      if (!(error instanceof KernelError)) throw error;
+    }
+    return this.#alone(physicalOffset, size);
+  }
+
+  #alone(physicalOffset: number, size: number): RecordSlice | undefined {
+    const bytes = Buffer.allocUnsafe(size);
+    try {
       this.log.readInto(bytes, 0, size, physicalOffset);
-      return { bytes, at: 0, size };
-    });
+    } catch (error) {
+      if (error instanceof KernelError) return undefined;
+      throw error;
+    }
+    return { bytes, at: 0, size };
   }
 
   #propertiesOf({ bytes, at }: RecordSlice): RecordProperties {
     const { propertiesAt, propertiesBytes } = measure(bytes, at);
     return this.#properties.at(bytes, propertiesAt, propertiesAt + propertiesBytes);
-  }
-}
-
-/** Undefined when the log does not hold the bytes any more. */
-function orGone(read: () => RecordSlice | undefined): RecordSlice | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof KernelError) return undefined;
-    throw error;
   }
 }
 

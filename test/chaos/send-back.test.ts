@@ -31,7 +31,7 @@ describe('kill -9 while messages wait for their retry', () => {
 
 /** Every round sends back some messages and kills: before their time, in the middle of the deliveries, or twice. */
 async function sendBacks(scene: Scene, flushDiskType: string): Promise<void> {
-  const broker = scene.broker({ messageDelayLevel: levels, flushDelayOffsetInterval: 300, flushDiskType });
+  const broker = scene.broker({ messageDelayLevel: levels, flushDelayOffsetInterval: 10, flushDiskType });
   await broker.start();
   await createTopic(broker.port, 'T', 1);
   const messages = await prepare(broker, sized(200, 2000));

@@ -1,11 +1,4 @@
-import {
-  allocateRing,
-  Cursor,
-  SlotStatus,
-  SlotWord,
-  WORDS_PER_SLOT,
-  type RingMemory,
-} from '../../kernel/ring/slots.js';
+import { allocateRing, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';

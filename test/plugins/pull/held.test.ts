@@ -116,7 +116,7 @@ describe('a held pull', () => {
   });
 
   it('is answered at its time with 20 when all that came did not match', async () => {
-    const pulls = hold(consumer, { topic, subscription: 'mine', suspendTimeoutMillis: 200 });
+    const pulls = hold(consumer, { topic, subscription: 'mine', suspendTimeoutMillis: 500 });
     await send(producer, { topic, properties: 'TAGS\u0001other' });
     const { code, header } = pulledOf(await pulls.done);
     assert.deepEqual([code, header.nextBeginOffset], [20, 1]);

@@ -183,7 +183,7 @@ describe('send is refused by the broker as a whole', () => {
   });
 
   it('while it stops, with 14; what was taken before is answered', async () => {
-    const options = { flushDiskType: 'SYNC_FLUSH', syncFlushTimeout: 300 } as const;
+    const options = { flushDiskType: 'SYNC_FLUSH', syncFlushTimeout: 800 } as const;
     const broker = await testBroker({ options, without: ['flush'] });
     using client = await broker.connect();
     const taken = send(client);
