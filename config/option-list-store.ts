@@ -5,10 +5,16 @@ export const storeOptions = [
   text('storePathRootDir', '', 'folder of the store', { derived: '$HOME/store' }),
   text('storePathCommitLog', '', 'folder of the commit log', { derived: 'storePathRootDir/commitlog' }),
   flag('memory', false, 'keeps messages in memory only: nothing is written, everything is gone at the end'),
-  integer('memoryStoreBytesMax', 536_870_912, 'bytes', 'bound of the memory store: the oldest segment makes room', {
-    min: 1_048_576,
-    max: LONG_MAX,
-  }),
+  integer(
+    'memoryStoreBytesMax',
+    536_870_912,
+    'bytes',
+    'bound of the memory store; when it is full sends are answered 14',
+    {
+      min: 1_048_576,
+      max: LONG_MAX,
+    },
+  ),
   integer('mappedFileSizeCommitLog', 1_073_741_824, 'bytes', 'size of each commit log file; 32 MiB in memory', {
     min: 4096,
   }),

@@ -50,6 +50,7 @@ export class CommitLog implements PluginMain {
     const end = watermarks.get(Watermark.appended);
     return (
       this.#service !== undefined &&
+      !this.store.recoverNext &&
       watermarks.get(Watermark.flushed) === end &&
       watermarks.get(Watermark.dispatched) === end
     );

@@ -24,6 +24,7 @@ export class OpenStore implements StoreState {
   readonly watermarks = new Watermarks(Watermarks.allocate());
   readonly queueTable: QueueTable;
   readonly wake: WakeLoop;
+  recoverNext = false;
   #lock: StoreLock | undefined;
 
   constructor(

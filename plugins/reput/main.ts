@@ -42,6 +42,7 @@ export class Reput implements PluginMain {
       watermarks: state.watermarks.memory,
       queueTable: state.queueTable.memory,
       arrivals: this.reader.arrivals,
+      dispatchFrom: state.watermarks.get(Watermark.dispatched),
       visibleWhenFlushed: options.flushDiskType === 'SYNC_FLUSH',
       syncIntervalMs: options.flushIntervalConsumeQueue,
       followers: [state.wake.address],
@@ -57,6 +58,7 @@ export class Reput implements PluginMain {
       await this.#catchUp(service, STOP_PATIENCE_MS);
       await callsOf<ReputCalls>(service).syncNow();
     } catch (error) {
+      this.state.recoverNext = true;
       this.logger.error({ error: messageOf(error) }, 'the consume queues could not be brought to the end of the log');
     }
     await service.stop();

@@ -56,7 +56,7 @@ export class BatchEncoder {
       opaque,
       serialize,
       oneway,
-      work.queueId,
+      work.answeredQueueId,
       records,
       measured.bytes,
       this.#scan.waitStore,

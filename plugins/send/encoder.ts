@@ -84,7 +84,7 @@ export class SendEncoder {
       opaque,
       serialize,
       oneway,
-      work.queueId,
+      work.answeredQueueId,
       1,
       bytes,
       waitStore,

@@ -111,6 +111,7 @@ export class SendSteps {
     if (queueId < 0 && config.writeQueueNums <= 0)
       return work.refuse(ResponseCode.SYSTEM_ERROR, `topic[${work.topic}] has no write queues`);
     work.queueId = queueId < 0 ? Math.floor(Math.random() * config.writeQueueNums) : queueId;
+    work.answeredQueueId = work.queueId;
     work.sysFlag = fields.sysFlag | (config.topicFilterType === 'MULTI_TAG' ? SysFlag.MULTI_TAGS : 0);
     return true;
   }

@@ -22,6 +22,8 @@ export class SendWork {
   /** The topic is new: the write that brings it into its file. */
   topicSaved: Promise<void> | undefined;
   queueId = 0;
+  /** The queue that the answer names: a dead letter's is the one that was asked for, as in 4.9. */
+  answeredQueueId = 0;
   sysFlag = 0;
   refusal: Refusal | undefined;
 

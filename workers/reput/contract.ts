@@ -14,6 +14,8 @@ export interface ReputBoot {
   readonly watermarks: SharedArrayBuffer;
   readonly queueTable: QueueTableMemory;
   readonly arrivals: SharedArrayBuffer;
+  /** `dispatched` when the first life of this service began; more than that at its start tells a later life what it is. */
+  readonly dispatchFrom?: number;
   /** SYNC_FLUSH: dispatch only what is synced, so that a consumer never sees what a power cut can take back (B02). */
   readonly visibleWhenFlushed: boolean;
   /** How often dirty queue files are synced and the checkpoint is written, ms (flushIntervalConsumeQueue). */
@@ -23,7 +25,7 @@ export interface ReputBoot {
 }
 
 export interface ReputCalls {
-  /** Syncs the queue files and writes the checkpoint. */
+  /** Syncs the queue files and writes the checkpoint. Rejects when this or an earlier sync failed. */
   syncNow(): Promise<void>;
   /** Removes the topic's queue files; its records below `until`, a physical offset, are not dispatched any more. */
   deleteTopic(topic: string, until: number): Promise<void>;

@@ -1,4 +1,5 @@
-import { messageOf } from '../../kernel/base/errors.js';
+import { join } from 'node:path';
+import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
@@ -10,6 +11,7 @@ import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
+import { segmentName } from '../../store/files/paths.js';
 import type { ReputBoot, ReputCalls } from './contract.js';
 import { LogChunks } from './log-chunks.js';
 import { UnitBatch } from './unit-batch.js';
@@ -22,7 +24,7 @@ const REST_MS = 1;
 /** Reads the log behind `appended` (or `flushed`) and builds the ConsumeQueues from it. Doing it twice changes nothing. */
 export class Dispatcher implements Service {
   readonly calls: ReputCalls = {
-    syncNow: () => Promise.resolve(this.#sync()),
+    syncNow: async () => this.#syncNow(),
     deleteTopic: (topic, until) => Promise.resolve(this.#deleteTopic(topic, until)),
   };
   readonly #files: StoreFiles;
@@ -43,6 +45,8 @@ export class Dispatcher implements Service {
   /** Steps in a row that found nothing. */
   #idleSteps = 2;
   #syncFailed = false;
+  /** A life before this one died and left queue files behind of which nobody knows whether they are synced. */
+  #inherited: boolean;
 
   constructor(
     private readonly boot: ReputBoot,
@@ -65,6 +69,8 @@ export class Dispatcher implements Service {
     this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
     this.#limit = boot.visibleWhenFlushed ? Watermark.flushed : Watermark.appended;
     this.#lastSyncMonoMs = context.clock.monoMs();
+    const { dispatchFrom = Number.POSITIVE_INFINITY } = boot;
+    this.#inherited = this.#unsynced = this.#watermarks.get(Watermark.dispatched) > dispatchFrom;
   }
 
   step(): number {
@@ -155,6 +161,12 @@ export class Dispatcher implements Service {
     for (const follower of this.#followers) follower.ring();
   }
 
+  #syncNow(): void {
+    this.#sync();
+    if (this.#syncFailed)
+      throw new KernelError('QUEUES_NOT_SYNCED', `a sync of ${this.boot.queueDir} failed; the log before tells why`);
+  }
+
   /** The checkpoint's times are read before the sync that makes them true: too new ones make a recovery skip for good. */
   #sync(): void {
     this.#lastSyncMonoMs = this.context.clock.monoMs();
@@ -164,6 +176,8 @@ export class Dispatcher implements Service {
     this.#unsynced = false;
     if (this.#syncFailed) return;
     try {
+      if (this.#inherited) this.#syncAll();
+      this.#inherited = false;
       this.#queues.syncDirty();
       writeCheckpoint(this.#files, this.boot.checkpointPath, {
         physicMsgTimestamp,
@@ -177,5 +191,18 @@ export class Dispatcher implements Service {
         'consume queues could not be synced; the checkpoint stays where it is, so that the next start rebuilds them from the log',
       );
     }
+  }
+
+  /** A checkpoint that is written by this life vouches for what the one before it wrote, too. */
+  #syncAll(): void {
+    for (const { topic, queueId } of this.#queues.list().queues)
+      for (const base of this.#queues.bases(topic, queueId)) {
+        const file = this.#files.open(join(this.#queues.queueDir(topic, queueId), segmentName(base)), 'readWrite');
+        try {
+          file.sync();
+        } finally {
+          file.close();
+        }
+      }
   }
 }
