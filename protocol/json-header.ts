@@ -12,8 +12,9 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x7d;
 const OPEN = 0x7b;
-/** An int32 has no more digits; a longer number is left to JSON.parse. */
-const DIGITS_MAX = 9;
+/** An int32 has no more digits; a longer number, or a larger one, is left to JSON.parse. */
+const DIGITS_MAX = 10;
+const INT_MAX = 0x7fffffff;
 
 /** 1 for the bytes at which reading a string has to look closer: quote, backslash and control characters. */
 const special = new Uint8Array(256)
@@ -112,7 +113,8 @@ export class JsonHeaderScan {
       value = value * 10 + digit;
     }
     const digits = this.at - first;
-    if (digits === 0 || digits > DIGITS_MAX || (digits > 1 && this.buffer[first] === 0x30)) return false;
+    if (digits === 0 || digits > DIGITS_MAX || value > INT_MAX) return false;
+    if (digits > 1 && this.buffer[first] === 0x30) return false;
     this.number = negative ? 0 - value : value;
     return true;
   }

@@ -8,7 +8,7 @@ import { SystemTopic } from '../../protocol/message/names.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import { ConfigFile } from '../../store/metadata/config-file.js';
 import { replaceFileOn } from '../../workers/pool/handle.js';
-import { LogReader, MessageWriter } from '../commitlog/contract.js';
+import { LogReader, MessageWriter, StoreStatus } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
 import { DelayLevels } from './delays.js';
 import { LevelCursor } from './level-cursor.js';
@@ -19,6 +19,8 @@ export class Schedule implements PluginMain {
   readonly #file: ConfigFile;
   readonly #cursors: LevelCursor[];
   #saving: NodeJS.Timeout | undefined;
+  /** Progress of some moment, and the log's end then: it waits until that is synced. */
+  #noted: { readonly content: string; readonly end: number } | undefined;
 
   constructor(
     @inject(DelayLevels) private readonly delays: DelayLevels,
@@ -29,6 +31,7 @@ export class Schedule implements PluginMain {
     @inject(Clock) clock: Clock,
     @inject(Logger) private readonly logger: Logger,
     @inject(Pool) pool: Pool,
+    @inject(StoreStatus) private readonly store: StoreStatus,
   ) {
     const path = options.memory ? undefined : join(options.storePathRootDir, 'config', 'delayOffset.json');
     const place = { path, commitLogDir: options.storePathCommitLog };
@@ -47,7 +50,7 @@ export class Schedule implements PluginMain {
 
   open(): void {
     for (const cursor of this.#cursors) cursor.wake();
-    this.#saving = setInterval(() => void this.#save(), this.options.flushDelayOffsetInterval);
+    this.#saving = setInterval(() => void this.#saveSynced(), this.options.flushDelayOffsetInterval);
   }
 
   async close(): Promise<void> {
@@ -55,8 +58,9 @@ export class Schedule implements PluginMain {
     await Promise.all(this.#cursors.map((cursor) => cursor.stop()));
   }
 
+  /** What was delivered is synced right after this, unless the log takes no more. */
   async stop(): Promise<void> {
-    await this.#save();
+    if (this.store.readOnlyReason === undefined) await this.#save(this.#content());
   }
 
   /** Progress never lies outside of the queue (4.9: ScheduleMessageService#correctDelayOffset). */
@@ -68,9 +72,25 @@ export class Schedule implements PluginMain {
     return corrected;
   }
 
-  async #save(): Promise<void> {
+  /**
+   * Progress reaches the disk behind the deliveries that it counts, never before: a power cut would take those back, and nothing
+   * would deliver them again (4.9 writes it as it is).
+   */
+  async #saveSynced(): Promise<void> {
+    this.#noted ??= { content: this.#content(), end: this.store.appended };
+    if (this.store.flushed < this.#noted.end) return;
+    const { content } = this.#noted;
+    this.#noted = undefined;
+    await this.#save(content);
+  }
+
+  #content(): string {
+    return encodeDelayOffsetTable(this.delays.progress).toString();
+  }
+
+  async #save(content: string): Promise<void> {
     try {
-      await this.#file.save(() => encodeDelayOffsetTable(this.delays.progress).toString());
+      await this.#file.save(() => content);
     } catch {
       // The file says so itself, and is tried again.
     }

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -73,6 +74,7 @@ async function started(kind: TargetKind): Promise<Target> {
 function load(kind: string, args: readonly string[], ours: Target, theirs: Target, settings: Settings): Promise<void> {
   const sides = ['-n', ours.namesrv, '--pid', String(ours.brokerPid)];
   const peer = ['--peer', theirs.namesrv, '--peer-pid', String(theirs.brokerPid), '--turns', settings.turns];
+  if (settings.json !== undefined) mkdirSync(settings.json, { recursive: true });
   const json = settings.json === undefined ? [] : ['--json', join(settings.json, `${kind}.json`)];
   const all = [kernelMain, 'bench', kind, ...sides, ...peer, '-d', settings.seconds, ...args, ...json];
   process.stdout.write(`\n== ${kind} ==\n`);

@@ -5,7 +5,7 @@ import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
 import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import type { Service, ServiceContext } from '../../kernel/threads/service.js';
-import { writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
+import { writeCheckpoint, type Checkpoint } from '../../store/checkpoint/checkpoint.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
@@ -45,6 +45,7 @@ export class Dispatcher implements Service {
   /** Steps in a row that found nothing. */
   #idleSteps = 2;
   #syncFailed = false;
+  #checkpointFails = false;
   /** A life before this one died and left queue files behind of which nobody knows whether they are synced. */
   #inherited: boolean;
 
@@ -70,7 +71,7 @@ export class Dispatcher implements Service {
     this.#limit = boot.visibleWhenFlushed ? Watermark.flushed : Watermark.appended;
     this.#lastSyncMonoMs = context.clock.monoMs();
     const { dispatchFrom = Number.POSITIVE_INFINITY } = boot;
-    this.#inherited = this.#unsynced = this.#watermarks.get(Watermark.dispatched) > dispatchFrom;
+    this.#inherited = this.#watermarks.get(Watermark.dispatched) > dispatchFrom;
   }
 
   step(): number {
@@ -170,7 +171,7 @@ export class Dispatcher implements Service {
   /** The checkpoint's times are read before the sync that makes them true: too new ones make a recovery skip for good. */
   #sync(): void {
     this.#lastSyncMonoMs = this.context.clock.monoMs();
-    if (!this.#unsynced) return;
+    if (!this.#unsynced && !this.#inherited) return;
     const logicsMsgTimestamp = this.#fields.storeTimestamp;
     const physicMsgTimestamp = this.#watermarks.get(Watermark.flushedTimeMs);
     this.#unsynced = false;
@@ -179,17 +180,31 @@ export class Dispatcher implements Service {
       if (this.#inherited) this.#syncAll();
       this.#inherited = false;
       this.#queues.syncDirty();
-      writeCheckpoint(this.#files, this.boot.checkpointPath, {
-        physicMsgTimestamp,
-        logicsMsgTimestamp,
-        indexMsgTimestamp: 0,
-      });
     } catch (error) {
       this.#syncFailed = true;
       this.context.logger.error(
         { dir: this.boot.queueDir, error: messageOf(error) },
         'consume queues could not be synced; the checkpoint stays where it is, so that the next start rebuilds them from the log',
       );
+      return;
+    }
+    // Nothing dispatched in this life: the checkpoint that is there holds.
+    if (logicsMsgTimestamp > 0) this.#checkpoint({ physicMsgTimestamp, logicsMsgTimestamp, indexMsgTimestamp: 0 });
+  }
+
+  /** One that is too old costs the next start time and nothing else: the disk may be full, and have room again later. */
+  #checkpoint(checkpoint: Checkpoint): void {
+    try {
+      writeCheckpoint(this.#files, this.boot.checkpointPath, checkpoint);
+      this.#checkpointFails = false;
+    } catch (error) {
+      this.#unsynced = true;
+      if (!this.#checkpointFails)
+        this.context.logger.error(
+          { path: this.boot.checkpointPath, error: messageOf(error) },
+          'the checkpoint could not be written; it is tried again',
+        );
+      this.#checkpointFails = true;
     }
   }
 

@@ -298,7 +298,7 @@ describe('dispatcher on a disk that fails', () => {
       store.append(appender);
       store.clock.advance(1000);
       runToRest(dispatcher);
-      await dispatcher.calls.syncNow();
+      await assert.rejects(dispatcher.calls.syncNow(), { code: 'QUEUES_NOT_SYNCED' });
     }
     assert.equal(readCheckpoint(disk, store.checkpointPath).logicsMsgTimestamp, storedAt);
     assert.equal(store.logger.lines.length, 1);
