@@ -9,7 +9,9 @@ import { RawClient } from '../../support/raw-client.js';
 import { SeededRandom } from '../../support/seeded-random.js';
 import { BrokerProcess, type Settings } from './broker-process.js';
 import { Load, type LoadShape } from './load.js';
-import { wantedSeed } from './size.js';
+import { sized, wantedSeed } from './size.js';
+
+const TEST_LIMIT_MS = sized(300_000, 7_200_000);
 
 /** Small files, so that a short run rolls many of them; pulls as large as the audit wants them. */
 const smallStore: Settings = {
@@ -72,7 +74,8 @@ export class Scene {
 
 /** A test with a scene of its own. A failure says the seed that repeats it and how the brokers' logs end. */
 export function chaosTest(title: string, body: (scene: Scene) => Promise<void>): void {
-  it(title, async () => {
+  it(title, async function () {
+    this.timeout(TEST_LIMIT_MS);
     const scene = new Scene(wantedSeed ?? randomInt(2 ** 31));
     try {
       await body(scene);
