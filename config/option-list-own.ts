@@ -65,9 +65,15 @@ export const boundOptions = [
   integer('heldPullsMax', 100_000, 'pulls', 'waiting for an arrival; beyond it a pull is answered at once', { min: 1 }),
   integer('queueTableRowsMax', 1_048_576, 'queues', 'of all topics together; one more is refused', { min: 1024 }),
   integer('queueFilesOpenMax', 256, 'files', 'open ConsumeQueue files; the least recently used is closed', { min: 8 }),
-  integer('hotBytes', 128 * MiB, 'bytes', 'reads nearer to the tail are made at once, since the page cache has them', {
-    max: LONG_MAX,
-  }),
+  integer(
+    'hotBytes',
+    1024 * MiB,
+    'bytes',
+    'reads nearer to the tail are made at once; at most an eighth of the memory',
+    {
+      max: LONG_MAX,
+    },
+  ),
 ];
 
 /** Constants of the original's code that tests and operators want shorter. */

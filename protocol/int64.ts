@@ -3,7 +3,12 @@
 const TWO_32 = 4294967296;
 
 export function readInt64(buffer: Buffer, at: number): number {
-  return buffer.readInt32BE(at) * TWO_32 + buffer.readUInt32BE(at + 4);
+  const high = ((buffer[at] as number) << 24) | ((buffer[at + 1] as number) << 16);
+  const low = ((buffer[at + 4] as number) << 24) | ((buffer[at + 5] as number) << 16);
+  return (
+    (high | ((buffer[at + 2] as number) << 8) | (buffer[at + 3] as number)) * TWO_32 +
+    ((low | ((buffer[at + 6] as number) << 8) | (buffer[at + 7] as number)) >>> 0)
+  );
 }
 
 /** Returns the offset after it. */

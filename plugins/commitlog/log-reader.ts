@@ -11,17 +11,21 @@ import { StoreState, type LogReader } from './contract.js';
 
 /** A first read that holds most records whole. */
 const FIRST_READ_BYTES = 4096;
+/** What was written last is in the page cache, as long as it is a small part of the memory. */
+const MEMORY_SHARE = 8;
 
 /** The network thread's reader of the log. Near the tail it reads at once, further behind without holding the thread. */
 @injectable()
 export class CommitLogReader implements LogReader {
   readonly #segments: Segments;
+  readonly #hotBytes: number;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
-    @inject(Options) private readonly options: Options,
+    @inject(Options) options: Options,
   ) {
     const { dir, temporaryDir, segmentBytes } = state.log;
+    this.#hotBytes = Math.min(options.hotBytes, options.totalMemoryBytes / MEMORY_SHARE);
     this.#segments = new Segments(state.files, dir, temporaryDir, segmentBytes);
   }
 
@@ -34,7 +38,7 @@ export class CommitLogReader implements LogReader {
   }
 
   isHot(physicalOffset: number): boolean {
-    return this.state.inMemory || this.maxOffset - physicalOffset <= this.options.hotBytes;
+    return this.state.inMemory || this.maxOffset - physicalOffset <= this.#hotBytes;
   }
 
   readInto(target: Buffer, targetOffset: number, length: number, physicalOffset: number): void {

@@ -11,6 +11,8 @@ export interface MessageProperties {
 
 /** One subscription's filter, compiled once. Must be pure: same message, same answer. */
 export interface CompiledFilter {
+  /** True: every message matches, and neither function needs to be asked. */
+  readonly everything?: boolean;
   /** From the ConsumeQueue entry alone. False means certainly no match; true means look further (or match, without `matches`). */
   matchesTagsCode?(tagsCode: bigint): boolean;
   /** From the record's properties; called only when `matchesTagsCode` did not say no. Missing: the tags code decides. */

@@ -36,7 +36,8 @@ function problemOf(compiled: CompiledFilter): string | undefined {
 }
 
 function guarded(filter: CompiledFilter, onFault: OnFault): CompiledFilter {
-  const safe: { -readonly [Ask in keyof CompiledFilter]: CompiledFilter[Ask] } = {};
+  const safe: { -readonly [Ask in keyof CompiledFilter]: CompiledFilter[Ask] } =
+    filter.everything === true ? { everything: true } : {};
   if (filter.matchesTagsCode !== undefined) {
     safe.matchesTagsCode = (tagsCode) => {
       try {

@@ -76,6 +76,13 @@ export class HotBlocks {
     }
   }
 
+  /** Who reads far behind the tail reads on: the block behind the one that was needed comes before it is asked for. */
+  ahead(physicalOffset: number): void {
+    const base = physicalOffset - (physicalOffset % BLOCK_BYTES) + BLOCK_BYTES;
+    if (base >= this.log.maxOffset || this.#blocks.has(base) || this.#fetching.has(base)) return;
+    if (this.#fetching.size < FETCHING_MAX) void this.#fetchBlock(base);
+  }
+
   #fetchBlock(base: number): Promise<void> {
     const from = Math.max(0, this.log.minOffset - base);
     const valid = Math.min(BLOCK_BYTES, this.log.maxOffset - base);

@@ -33,6 +33,7 @@ export class RecordSource {
   /** True when reading them cannot wait for a disk: they lie near the tail, or were brought before. */
   areReady(candidates: readonly Candidate[]): boolean {
     if (this.log.isHot(candidates[0].physicalOffset)) return true;
+    this.#blocks.ahead(candidates[candidates.length - 1].physicalOffset);
     return candidates.every(({ physicalOffset, size }) => this.#blocks.holds(physicalOffset, size));
   }
 

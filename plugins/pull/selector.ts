@@ -50,7 +50,7 @@ export class MessageSelector {
 
   /** True when something in [from, to) may match, as far as the ConsumeQueue tells; for pulls that are held. */
   mayMatch({ topic, queueId, filter }: SelectRequest, from: number, to: number): boolean {
-    if (filter.matchesTagsCode === undefined) return true;
+    if (filter.everything === true || filter.matchesTagsCode === undefined) return true;
     const units = this.queues.entries(topic, queueId, from, Math.min(to - from, UNITS_MAX));
     if (units.length < (to - from) * UNIT_BYTES) return true;
     for (let at = 0; at < units.length; at += UNIT_BYTES)

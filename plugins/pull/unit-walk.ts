@@ -42,7 +42,7 @@ export class UnitWalk {
 
   /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
   candidates(messages: number, bytes: number): Candidate[] {
-    const { filter } = this;
+    const matchesTagsCode = this.filter.everything === true ? undefined : this.filter.matchesTagsCode;
     const found: Candidate[] = [];
     let total = bytes;
     for (let at = this.#next(); at >= 0; this.taken++, at = this.#next()) {
@@ -51,7 +51,7 @@ export class UnitWalk {
       this.lastPhysical = candidate.physicalOffset;
       if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
       if (this.isFull(messages + found.length, total, candidate)) break;
-      if (filter.matchesTagsCode?.(unitTagsCode(piece, at)) === false) continue;
+      if (matchesTagsCode?.(unitTagsCode(piece, at)) === false) continue;
       found.push(candidate);
       total += candidate.size;
     }

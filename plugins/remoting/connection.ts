@@ -137,6 +137,7 @@ export class SocketConnection implements Connection {
       for (const part of queue) this.socket.write(part);
       this.socket.uncork();
     }
+    this.#reuseSlab();
     if (this.socket.writableLength > this.host.outboundBytesMax) {
       this.host.closing(this, `it does not read: ${this.socket.writableLength} bytes wait for it (outboundBytesMax)`);
       this.socket.destroy();
@@ -169,7 +170,12 @@ export class SocketConnection implements Connection {
     if (this.#slabEnd === this.#slabStart) return;
     this.#queue.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
     this.#slabStart = this.#slabEnd;
-    if (this.#slab.length - this.#slabEnd < SLAB_REST_MIN) {
+  }
+
+  /** Once the kernel has taken everything the memory is free again; else the slab is used up first, since it is still read. */
+  #reuseSlab(): void {
+    if (this.socket.writableLength === 0) this.#slabStart = this.#slabEnd = 0;
+    else if (this.#slab.length - this.#slabEnd < SLAB_REST_MIN) {
       this.#slab = Buffer.alloc(0);
       this.#slabStart = this.#slabEnd = 0;
     }

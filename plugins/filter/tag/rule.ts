@@ -2,7 +2,7 @@ import { javaHash } from '../../../protocol/message/hash.js';
 import { FilterError, type CompiledFilter, type FilterRule } from '../contract.js';
 import { javaTrim } from '../java-trim.js';
 
-const everything: CompiledFilter = { matchesTagsCode: () => true };
+const everything: CompiledFilter = { everything: true, matchesTagsCode: () => true };
 
 /**
  * `*` or nothing: every message. Otherwise tags separated by `||`: messages whose ConsumeQueue entry holds the hash of one of
