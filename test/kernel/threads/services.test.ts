@@ -5,7 +5,7 @@ import { Doorbell } from '../../../kernel/ring/wait.js';
 import { callsOf, type Topology } from '../../../kernel/threads/contract.js';
 import type { RunningService } from '../../../kernel/threads/service.js';
 import { probeMemory, Word, type ProbeBoot, type ProbeCalls } from '../../support/probe-service.js';
-import { testThreads, type TestThreads } from '../../support/threads.js';
+import { breakSteps, testThreads, type TestThreads } from '../../support/threads.js';
 import { until } from '../../support/until.js';
 
 const probeUrl = new URL('../../support/probe-service.js', import.meta.url);
@@ -190,7 +190,7 @@ for (const [place, topology] of places) {
       });
       const calls = callsOf<ProbeCalls>(probe);
       const inFlight = assert.rejects(calls.never(), { code: 'WORKER_DIED', message: /probe.*probe broke/ });
-      await calls.breakSteps();
+      await breakSteps(probe);
       probe.bell.ring();
       await inFlight;
       await until(() => restarts === 1, 'the restart');
@@ -205,7 +205,7 @@ for (const [place, topology] of places) {
 
     it('is fatal when a step throws and nothing else was said', async () => {
       const probe = await run();
-      await callsOf<ProbeCalls>(probe).breakSteps();
+      await breakSteps(probe);
       probe.bell.ring();
       await until(() => threads.fatal.length > 0, 'the fatal error');
       const [error] = threads.fatal;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../../kernel/base/clock.js';
 import { callsOf, type Topology } from '../../../kernel/threads/contract.js';
 import { probeMemory, Word, type ProbeBoot, type ProbeCalls } from '../../support/probe-service.js';
-import { testThreads } from '../../support/threads.js';
+import { breakSteps, testThreads } from '../../support/threads.js';
 import { until } from '../../support/until.js';
 
 const probeUrl = new URL('../../support/probe-service.js', import.meta.url);
@@ -44,7 +44,7 @@ describe('threads', () => {
     const [one, two] = [probeMemory(), probeMemory()];
     const a = await host.run<ProbeBoot>('a', probeUrl, one.boot, { onDeath: 'restart' });
     const b = await host.run<ProbeBoot>('b', probeUrl, two.boot, { onDeath: 'restart' });
-    await callsOf<ProbeCalls>(a).breakSteps();
+    await breakSteps(a);
     a.kick();
     await until(
       () => Atomics.load(one.words, Word.made) === 2 && Atomics.load(two.words, Word.made) === 2,
@@ -68,7 +68,7 @@ describe('threads', () => {
     const { host, fatal } = testThreads({ a: 'group', b: 'group' });
     const a = await host.run<ProbeBoot>('a', probeUrl, probeMemory().boot, { onDeath: 'restart' });
     await host.run<ProbeBoot>('b', probeUrl, probeMemory().boot, { onDeath: 'fatal' });
-    await callsOf<ProbeCalls>(a).breakSteps();
+    await breakSteps(a);
     a.kick();
     await until(() => fatal.length === 1, 'the fatal error');
     assert.match(fatal[0]?.message ?? '', /thread 'group' with services a, b died: service 'a' failed in step/);
@@ -93,10 +93,7 @@ describe('threads', () => {
     const { boot, words } = probeMemory();
     const probe = await host.run<ProbeBoot>('reput', probeUrl, boot, { onDeath: 'restart' });
     await until(async () => {
-      // A call may meet the time between death and restart.
-      await callsOf<ProbeCalls>(probe)
-        .breakSteps()
-        .catch(() => undefined);
+      await breakSteps(probe);
       probe.kick();
       return fatal.length > 0;
     }, 'the fatal error');
