@@ -48,11 +48,13 @@ export async function startBroker(wishes: EmbeddedOptions = {}): Promise<Embedde
     assignments: Object.entries(settingsOf(wishes)).map(([name, value]) => known(name, value, 'startBroker')),
   });
   const seen: { died?: KernelError; server?: Server } = {};
-  const server = await startServer(loaded, (error) => {
-    seen.died = error;
-    wishes.onFatal?.(error);
-    // Errors of this stop are logged by the kernel; there is nobody left to tell.
-    seen.server?.stop(error.message).catch(() => undefined);
+  const server = await startServer(loaded, {
+    onFatal(error) {
+      seen.died = error;
+      wishes.onFatal?.(error);
+      // Errors of this stop are logged by the kernel; there is nobody left to tell.
+      seen.server?.stop(error.message).catch(() => undefined);
+    },
   });
   seen.server = server;
   if (seen.died !== undefined) {

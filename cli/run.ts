@@ -7,8 +7,7 @@ import { type Server, startServer } from './server.js';
 /** Runs a server in the foreground: prints its boot tree and addresses, then serves until a signal ends the process. */
 export async function runServer(assignments: readonly Assignment[], file?: string): Promise<never> {
   const loaded = await loadOptions({ assignments, env: process.env, ...(file === undefined ? {} : { file }) });
-  const server = await startServer(loaded);
-  handleSignals(server, server.logger);
+  const server = await startServer(loaded, { onServing: (serving) => void handleSignals(serving, serving.logger) });
   printStart(server, loaded);
   return new Promise<never>(() => undefined);
 }

@@ -22,11 +22,16 @@ export interface Server {
   stuckThreads(): string[];
 }
 
-/**
- * Boots what the options say and writes the ready file. Throws KernelError with everything released again.
- * `onFatal` is told when a part died that nothing can go on without; by default that ends the process.
- */
-export async function startServer(loaded: Loaded, onFatal?: (error: KernelError) => void): Promise<Server> {
+/** What the caller of `startServer` wants to be told. */
+export interface ServerEvents {
+  /** A part died that nothing can go on without; by default that ends the process. */
+  readonly onFatal?: (error: KernelError) => void;
+  /** It serves, and the ready file does not say so yet: who reads that file may end the server at once. */
+  readonly onServing?: (server: Server) => void;
+}
+
+/** Boots what the options say and writes the ready file. Throws KernelError with everything released again. */
+export async function startServer(loaded: Loaded, { onFatal, onServing }: ServerEvents = {}): Promise<Server> {
   const { options } = loaded;
   const logger = createLogger(options.logLevel, options.role === 'namesrv' ? 'namesrv' : options.brokerName);
   const plugins = await profileOf(options);
@@ -49,13 +54,7 @@ export async function startServer(loaded: Loaded, onFatal?: (error: KernelError)
   });
   const addresses = addressesOf(options);
   const readyFile = announce(options.readyFile, addresses);
-  try {
-    readyFile.write();
-  } catch (error) {
-    await kernel.stop('the ready file could not be written');
-    throw error;
-  }
-  return {
+  const server: Server = {
     options,
     addresses,
     logger,
@@ -66,6 +65,14 @@ export async function startServer(loaded: Loaded, onFatal?: (error: KernelError)
     },
     stuckThreads: () => kernel.stuckThreads(),
   };
+  onServing?.(server);
+  try {
+    readyFile.write();
+  } catch (error) {
+    await kernel.stop('the ready file could not be written');
+    throw error;
+  }
+  return server;
 }
 
 function addressesOf(options: Options): Addresses {

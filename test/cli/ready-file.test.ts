@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeReadyFile, writeReadyFile } from '../../cli/ready-file.js';
+import { startServer } from '../../cli/server.js';
+import { loadOptions } from '../../config/load.js';
 import { KernelError } from '../../kernel/base/errors.js';
 
 describe('cli/ready-file', () => {
@@ -21,6 +23,19 @@ describe('cli/ready-file', () => {
     removeReadyFile(path);
     assert.equal(existsSync(path), false);
     removeReadyFile(path);
+  });
+
+  it('is written once the server is ready for a signal', async () => {
+    const readyFile = join(dir, 'ready.json');
+    const values = { role: 'namesrv', bindAddress: '127.0.0.1', namesrvListenPort: '0', logLevel: 'silent', readyFile };
+    const loaded = await loadOptions({
+      assignments: Object.entries(values).map(([name, raw]) => ({ name, raw, where: name })),
+    });
+    const seen: boolean[] = [];
+    const server = await startServer(loaded, { onServing: () => void seen.push(existsSync(readyFile)) });
+    assert.deepEqual([...seen, existsSync(readyFile)], [false, true]);
+    await server.stop('end of the test');
+    assert.equal(existsSync(readyFile), false);
   });
 
   it("leaves another process's file alone", () => {

@@ -61,8 +61,9 @@ export class KernelProcess {
 
   /** What the ready file holds, once it is there. */
   async ready(path: string): Promise<{ pid: number; namesrv?: string; broker?: string }> {
-    await until(() => existsSync(path) || this.#child.exitCode !== null, 'ready file', 15_000);
-    if (!existsSync(path)) throw new Error(`the command ended with ${this.#child.exitCode}: ${this.stderr}`);
+    const end = (): number | string | null => this.#child.exitCode ?? this.#child.signalCode;
+    await until(() => existsSync(path) || end() !== null, 'ready file', 15_000);
+    if (!existsSync(path)) throw new Error(`the command ended with ${end()}: ${this.stderr}`);
     return JSON.parse(readFileSync(path, 'utf8')) as { pid: number };
   }
 
