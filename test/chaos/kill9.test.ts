@@ -45,19 +45,18 @@ async function rounds(scene: Scene, settings: Settings, count: number): Promise<
     const broker = scene.broker(settings);
     await broker.start();
     await createTopic(broker.port, 'T', defaultShape.queues);
-    await roundsOnOneStore(scene, broker, Math.min(ROUNDS_PER_STORE, count - done));
-    await scene.discard(broker);
+    const load = scene.load();
+    await roundsOnOneStore(scene, broker, load, Math.min(ROUNDS_PER_STORE, count - done));
+    await scene.discard(broker, load);
   }
 }
 
-async function roundsOnOneStore(scene: Scene, broker: BrokerProcess, count: number): Promise<void> {
-  const load = scene.load();
+async function roundsOnOneStore(scene: Scene, broker: BrokerProcess, load: Load, count: number): Promise<void> {
   let valid = 0;
   for (let tried = 0; valid < count; tried++) {
     assert.ok(tried < count + VOID_MAX, `${VOID_MAX} rounds were void: this machine is too slow to tell anything`);
     if (await round(scene, broker, load)) valid++;
   }
-  load.cut();
 }
 
 /** Load, kill, sometimes a second kill while the store is recovered, start, audit, first send. False when it was void. */

@@ -54,11 +54,13 @@ export class Scene {
     return load;
   }
 
-  /** Ends a broker and removes what it stored. */
-  async discard(broker: BrokerProcess): Promise<void> {
+  /** Ends a load and its broker and forgets both, with what they stored. */
+  async discard(broker: BrokerProcess, load: Load): Promise<void> {
+    load.cut();
     await broker.kill9();
     rmSync(broker.folder, { recursive: true, force: true });
     this.#brokers.splice(this.#brokers.indexOf(broker), 1);
+    this.#loads.splice(this.#loads.indexOf(load), 1);
   }
 
   logTails(): string {
