@@ -23,8 +23,9 @@ const START_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 30_000;
 const TAIL_LINES = 40;
 
-/** Ended with the test process, however that ends. */
+/** Ended with the test process, however that ends; a build server's time limit sends SIGTERM, which by itself runs no exit handler. */
 const running = new Set<ChildProcess>();
+process.once('SIGTERM', () => process.exit(1));
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
