@@ -68,10 +68,12 @@ export class Twin implements RunningService, Supervised {
     this.#stepping = true;
     try {
       const waitMs = waitOf(this.#service.step());
-      const restMs = this.#service.restMs ?? 0;
+      // As on a thread: who has more to do does not rest, and a bell within the rest is heard after it.
+      const restMs = waitMs === 0 ? 0 : (this.#service.restMs ?? 0);
       this.#restsUntilMs = restMs > 0 ? this.#options.clock.monoMs() + restMs : 0;
-      if (waitMs === 0 || this.#again) this.#ring();
-      else this.#wake(restMs > 0 ? restMs : waitMs);
+      if (restMs > 0) this.#wake(restMs);
+      else if (waitMs === 0 || this.#again) this.#ring();
+      else this.#wake(waitMs);
     } catch (error) {
       this.#die(wrapped('SERVICE_FAILED', `service '${this.name}' failed in step`, error));
     } finally {
