@@ -14,7 +14,8 @@ import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
 import { sized } from './support/size.js';
 
-const DISK_BYTES = 24 * 1024 * 1024;
+/** The store grows with every time that the disk is filled. */
+const DISK_BYTES = sized(24, 96) * 1024 * 1024;
 const LIMIT_MS = 30_000;
 /** Comes once the store was looked at and before anything is served. */
 const LOG_OF_A_START = '"validEnd"';

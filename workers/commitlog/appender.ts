@@ -14,6 +14,7 @@ import { stampUnit } from './stamp.js';
 /** One batch ends here, so that its producer hears of it while the next one is written. */
 const BATCH_BYTES_MAX = 1 << 20;
 const IDLE_MS = 500;
+const LOG_INTERVAL_MS = 1000;
 
 interface Source {
   readonly ring: RingReader;
@@ -27,6 +28,7 @@ export class Appender implements Service {
   readonly #watermarks: Watermarks;
   readonly #offsets: NextOffsets;
   readonly #tail: LogTail;
+  #loggedMonoMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     boot: CommitLogBoot,
@@ -122,10 +124,8 @@ export class Appender implements Service {
   }
 
   #statusOf(error: unknown): SlotStatus {
-    this.context.logger.error(
-      { position: this.#tail.position, code: systemCodeOf(error), error: messageOf(error) },
-      'the commit log could not be written; the messages of this batch were refused',
-    );
+    const code = systemCodeOf(error);
+    this.#logFailure(code, error);
     if (this.#tail.damaged) {
       this.#watermarks.raise(Fault.append);
       this.context.logger.error(
@@ -134,7 +134,17 @@ export class Appender implements Service {
       );
       return SlotStatus.readOnly;
     }
-    const code = systemCodeOf(error);
     return code === 'ENOSPC' || code === 'EDQUOT' ? SlotStatus.noSpace : SlotStatus.writeFailed;
+  }
+
+  /** Some lines tell as much as one for every batch; a full disk may be the one that takes them. */
+  #logFailure(code: string | undefined, error: unknown): void {
+    const now = this.context.clock.monoMs();
+    if (now - this.#loggedMonoMs < LOG_INTERVAL_MS) return;
+    this.#loggedMonoMs = now;
+    this.context.logger.error(
+      { position: this.#tail.position, code, error: messageOf(error) },
+      'the commit log could not be written; the messages of this batch were refused',
+    );
   }
 }
