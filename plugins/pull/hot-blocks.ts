@@ -80,7 +80,9 @@ export class HotBlocks {
   ahead(physicalOffset: number): void {
     const base = physicalOffset - (physicalOffset % BLOCK_BYTES) + BLOCK_BYTES;
     if (base >= this.log.maxOffset || this.#blocks.has(base) || this.#fetching.has(base)) return;
-    if (this.#fetching.size < FETCHING_MAX) void this.#fetchBlock(base);
+    if (this.#fetching.size >= FETCHING_MAX) return;
+    // Nobody waits for it: whoever needs the block reads it again, and is told when the disk fails.
+    this.#fetchBlock(base).catch(() => undefined);
   }
 
   #fetchBlock(base: number): Promise<void> {

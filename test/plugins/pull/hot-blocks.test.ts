@@ -3,6 +3,7 @@ import { KernelError } from '../../../kernel/base/errors.js';
 import type { LogReader } from '../../../plugins/commitlog/contract.js';
 import { HotBlocks, type RecordSlice } from '../../../plugins/pull/hot-blocks.js';
 import { SeededRandom } from '../../support/seeded-random.js';
+import { until } from '../../support/until.js';
 
 const PAGE = 1024;
 const MiB = 1 << 20;
@@ -144,6 +145,27 @@ describe('hot blocks', () => {
     log.fail = undefined;
     await blocks.fetch(0, 100);
     check(blocks.record(0, 100, false), 0, 100);
+  });
+
+  it('are read ahead for nobody in particular: a disk that fails then ends nothing', async () => {
+    const { log, blocks } = bench(MiB);
+    const unhandled: unknown[] = [];
+    const keep = (error: unknown): void => void unhandled.push(error);
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', keep);
+    try {
+      log.fail = Object.assign(new Error('EIO: read'), { code: 'EIO' });
+      blocks.ahead(0);
+      await until(() => log.reads === 1, 'the read ahead');
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off('unhandledRejection', keep);
+      for (const other of others) process.on('unhandledRejection', other);
+    }
+    assert.deepEqual(unhandled, []);
+    log.fail = undefined;
+    await blocks.fetch(262_144, 100);
+    check(blocks.record(262_144, 100, false), 262_144, 100);
   });
 
   it('are not there after a fetch of what is gone, without an error', async () => {
