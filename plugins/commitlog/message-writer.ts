@@ -45,12 +45,13 @@ class AwaitedAppend implements PendingAppend {
   }
 
   settle(status: AppendStatus, reason: string): void {
-    const [queueOffset, physicalOffset, storeTimestamp] = [
-      this.#queueOffset,
-      this.#physicalOffset,
-      this.#storeTimestamp,
-    ];
-    this.resolve({ status, reason, queueOffset, physicalOffset, storeTimestamp });
+    this.resolve({
+      status,
+      reason,
+      queueOffset: this.#queueOffset,
+      physicalOffset: this.#physicalOffset,
+      storeTimestamp: this.#storeTimestamp,
+    });
   }
 }
 

@@ -135,6 +135,23 @@ export function subscriptionTo(topic: string, more: Partial<SubscriptionData> = 
   };
 }
 
+/** A group as its client's heartbeat describes it: clustering, pushed. */
+export function consumerOf(
+  groupName: string,
+  subscriptionDataSet: SubscriptionData[],
+  more: Partial<ConsumerData> = {},
+): ConsumerData {
+  return {
+    groupName,
+    consumeType: 'CONSUME_PASSIVELY',
+    messageModel: 'CLUSTERING',
+    consumeFromWhere: 'CONSUME_FROM_LAST_OFFSET',
+    subscriptionDataSet,
+    unitMode: false,
+    ...more,
+  };
+}
+
 /** HEART_BEAT (34) of one consumer group. */
 export function heartbeat(
   client: RawClient,
@@ -142,18 +159,9 @@ export function heartbeat(
   subscriptions: SubscriptionData[],
   more: Partial<ConsumerData> = {},
 ): Promise<Answer> {
-  const consumer: ConsumerData = {
-    groupName,
-    consumeType: 'CONSUME_PASSIVELY',
-    messageModel: 'CLUSTERING',
-    consumeFromWhere: 'CONSUME_FROM_LAST_OFFSET',
-    subscriptionDataSet: subscriptions,
-    unitMode: false,
-    ...more,
-  };
   const body = encodeHeartbeat({
     clientID: `client@${client.localPort}`,
-    consumerDataSet: [consumer],
+    consumerDataSet: [consumerOf(groupName, subscriptions, more)],
     producerDataSet: [],
   });
   return client.ask(RequestCode.HEART_BEAT, { body });

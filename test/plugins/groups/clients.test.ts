@@ -6,9 +6,10 @@ import {
 } from '../../../protocol/bodies/consumer-connection.js';
 import { decodeConsumerList } from '../../../protocol/bodies/consumer-list.js';
 import { bodyOf, type FakeConnection } from '../../support/fake-connection.js';
-import { consumer, heartbeat, nextTurn, setUp, subscription, type SetUp } from './set-up.js';
+import { consumerOf, subscriptionTo } from '../../support/send-pull.js';
+import { heartbeat, nextTurn, setUp, type SetUp } from './set-up.js';
 
-const G = [consumer('G', [subscription('T')])];
+const G = [consumerOf('G', [subscriptionTo('T')])];
 
 async function listed({ router }: SetUp, group = 'G'): Promise<string[]> {
   const reply = await router.call(38, { ext: { consumerGroup: group } });
@@ -29,12 +30,12 @@ describe('plugins/groups: HEART_BEAT (34)', () => {
     const connection = at.connections.connect();
     assert.equal((await heartbeat(at, connection, 'c1', G, ['P'])).code, 0);
     assert.deepEqual(await listed(at), ['c1']);
-    assert.deepEqual(at.consumers.subscription('G', 'T'), subscription('T'));
+    assert.deepEqual(at.consumers.subscription('G', 'T'), subscriptionTo('T'));
     assert.deepEqual(at.consumers.groupsOfTopic('T'), ['G']);
     assert.deepEqual([...(at.producers.channels('P')?.keys() ?? [])], ['c1']);
     const retry = at.topics.get('%RETRY%G') ?? assert.fail();
     assert.deepEqual([retry.readQueueNums, retry.writeQueueNums, retry.perm, retry.topicSysFlag], [3, 3, 6, 0]);
-    await heartbeat(at, connection, 'c1', [consumer('U', [], { unitMode: true })]);
+    await heartbeat(at, connection, 'c1', [consumerOf('U', [], { unitMode: true })]);
     assert.equal(at.topics.get('%RETRY%U')?.topicSysFlag, 2);
   });
 
@@ -48,7 +49,7 @@ describe('plugins/groups: HEART_BEAT (34)', () => {
   it('B32: refuses bad group names as a whole', async () => {
     for (const name of ['../../../../tmp/x', 'g/h', 'x'.repeat(121), 'x'.repeat(256), '']) {
       const at = setUp();
-      const reply = await heartbeat(at, at.connections.connect(), 'c1', [...G, consumer(name, [])], ['P']);
+      const reply = await heartbeat(at, at.connections.connect(), 'c1', [...G, consumerOf(name, [])], ['P']);
       assert.deepEqual([reply.code, reply.remark?.includes('groupName')], [1, true], name);
       assert.deepEqual([[...at.consumers.all()], [...at.producers.all()]], [[], []]);
       assert.equal(at.groups.all().has('G'), false);
@@ -92,7 +93,7 @@ describe('plugins/groups: NOTIFY_CONSUMER_IDS_CHANGED (40)', () => {
     assert.deepEqual(await told(c1), []);
     await heartbeat(at, c2, 'c2', G);
     assert.deepEqual([await told(c1), await told(c2)], [['40:G'], ['40:G']]);
-    await heartbeat(at, c2, 'c2', [consumer('G', [subscription('T'), subscription('T2')])]);
+    await heartbeat(at, c2, 'c2', [consumerOf('G', [subscriptionTo('T'), subscriptionTo('T2')])]);
     assert.deepEqual([await told(c1), await told(c2)], [['40:G'], ['40:G']]);
     await at.router.call(35, { ext: { clientID: 'c2', consumerGroup: 'G' }, connection: c2 });
     assert.deepEqual([await told(c1), await told(c2)], [['40:G'], []]);
@@ -156,7 +157,7 @@ describe('plugins/groups: who is connected', () => {
   it('UNREGISTER_CLIENT (35) touches the named groups of that connection only', async () => {
     const at = setUp();
     const [c1, c2] = [at.connections.connect(), at.connections.connect()];
-    const both = [...G, consumer('H', [subscription('T')])];
+    const both = [...G, consumerOf('H', [subscriptionTo('T')])];
     await heartbeat(at, c1, 'c1', both, ['P', 'Q']);
     await heartbeat(at, c2, 'c2', both, ['P']);
     const ext = { clientID: 'c1', producerGroup: 'P', consumerGroup: 'G' };

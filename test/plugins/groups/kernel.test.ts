@@ -20,7 +20,7 @@ import { FakeConnections, FakeRouter } from '../../support/fake-connection.js';
 import { recordingLogger } from '../../support/recording-logger.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { until } from '../../support/until.js';
-import { consumer, subscription } from './set-up.js';
+import { consumerOf, subscriptionTo } from '../../support/send-pull.js';
 
 function provide(name: string, ...given: readonly (readonly [token: InjectionToken, value: object])[]): PluginManifest {
   return {
@@ -56,7 +56,7 @@ async function boot(dir: string, changes = {}) {
 const body = encodeHeartbeat({
   clientID: 'c1',
   producerDataSet: [{ groupName: 'P' }],
-  consumerDataSet: [consumer('G', [subscription('T')])],
+  consumerDataSet: [consumerOf('G', [subscriptionTo('T')])],
 });
 
 describe('plugins/topics, groups and offsets in a kernel', () => {

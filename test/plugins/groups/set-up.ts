@@ -10,7 +10,7 @@ import type { Offsets } from '../../../plugins/offsets/contract.js';
 import type { Connection } from '../../../plugins/remoting/contract.js';
 import { TopicTable } from '../../../plugins/topics/topic-table.js';
 import { TopicsFile } from '../../../plugins/topics/topics-file.js';
-import { encodeHeartbeat, type ConsumerData, type SubscriptionData } from '../../../protocol/bodies/heartbeat.js';
+import { encodeHeartbeat, type ConsumerData } from '../../../protocol/bodies/heartbeat.js';
 import { defaultOptions } from '../../support/default-options.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { FakeConnections, FakeRouter } from '../../support/fake-connection.js';
@@ -49,36 +49,6 @@ export function setUp(changes: Partial<Options> = {}) {
 }
 
 export type SetUp = ReturnType<typeof setUp>;
-
-export function subscription(topic: string, subString = '*', more: Partial<SubscriptionData> = {}): SubscriptionData {
-  const tagsSet = subString === '*' ? [] : [subString];
-  return {
-    topic,
-    subString,
-    tagsSet,
-    codeSet: [],
-    subVersion: 1,
-    expressionType: 'TAG',
-    classFilterMode: false,
-    ...more,
-  };
-}
-
-export function consumer(
-  groupName: string,
-  subscriptions: SubscriptionData[],
-  more: Partial<ConsumerData> = {},
-): ConsumerData {
-  return {
-    groupName,
-    consumeType: 'CONSUME_PASSIVELY',
-    messageModel: 'CLUSTERING',
-    consumeFromWhere: 'CONSUME_FROM_LAST_OFFSET',
-    subscriptionDataSet: subscriptions,
-    unitMode: false,
-    ...more,
-  };
-}
 
 /** HEART_BEAT (34). */
 export async function heartbeat(

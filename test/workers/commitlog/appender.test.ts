@@ -3,11 +3,12 @@ import { SlotStatus } from '../../../kernel/ring/slots.js';
 import { Fault, Watermark } from '../../../kernel/ring/watermarks.js';
 import { QueueWord } from '../../../kernel/ring/queue-table.js';
 import { SysFlag } from '../../../protocol/codes.js';
-import { BLANK_MAGIC, decodeRecord, encodeRecord } from '../../../protocol/message/record.js';
+import { BLANK_MAGIC, decodeRecord } from '../../../protocol/message/record.js';
 import { checkRecord } from '../../../store/commitlog/record-scan.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
 import { LogServices, type LogServicesOptions } from '../../support/log-services.js';
 import { LossyFiles } from '../../support/lossy-files.js';
+import { testRecord } from '../../support/records.js';
 import { SeededRandom } from '../../support/seeded-random.js';
 
 /** A record of topic T without properties. */
@@ -59,21 +60,9 @@ describe('appender', () => {
     );
     const end = store.mark(Watermark.appended);
     const log = store.logBytes(0, end);
-    const first = encodeRecord({
-      topic: 'T',
+    const first = testRecord({
       queueId: 3,
-      flag: 0,
-      sysFlag: 0,
-      bornTimestamp: 1_700_000_000_000,
-      bornAddress: Buffer.from([10, 0, 0, 1]),
-      bornPort: 1234,
-      storeAddress: Buffer.from([127, 0, 0, 1]),
-      storePort: 10911,
-      reconsumeTimes: 0,
-      preparedTransactionOffset: 0,
-      body: Buffer.from('body'),
       properties: 'TAGS\u0001a',
-      queueOffset: 0,
       physicalOffset: 0,
       storeTimestamp: 1_700_000_000_000 + 2 ** 33,
     });
