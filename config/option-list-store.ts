@@ -27,6 +27,10 @@ export const storeOptions = [
       min: 20,
     },
   ),
+  flag('warmMapedFileEnable', false, 'fills the next commit log file with zeros ahead, so that its room is taken'),
+  integer('flushLeastPagesWhenWarmMapedFile', 4096, 'pages of 4 KiB', 'are synced at a time while a file is filled', {
+    min: 1,
+  }),
   integer('maxMessageSize', 4_194_304, 'bytes', 'largest body, and largest message less its fixed part', { min: 1 }),
   choice('flushDiskType', ['ASYNC_FLUSH', 'SYNC_FLUSH'], 'ASYNC_FLUSH', 'whether a send waits for the disk'),
   integer('flushIntervalCommitLog', 500, 'ms', 'between two flushes under ASYNC_FLUSH', { min: 1 }),
@@ -97,7 +101,7 @@ export const haOptions = [
 
 const HA = 'not yet: comes with replication';
 const QUEUE_SYNC = 'queue files that changed are synced whole, every flushIntervalConsumeQueue';
-const MAPPED = 'files are written with pwrite: nothing is mapped, locked or warmed';
+const MAPPED = 'files are written with pwrite: nothing is mapped or locked, no buffer stands between';
 const RETENTION = 'not yet: old files are not deleted';
 const INDEX = 'not yet: there is no index of keys';
 const DLEDGER = 'there is no DLedger';
@@ -131,7 +135,6 @@ export const ignoredStoreOptions = [
   ignoredFlag('cleanFileForciblyEnable', true, RETENTION),
   ignoredInteger('putMsgIndexHightWater', 600_000, INDEX),
   ignoredInteger('commitCommitLogLeastPages', 4, MAPPED),
-  ignoredInteger('flushLeastPagesWhenWarmMapedFile', 4096, MAPPED),
   ignoredInteger('commitCommitLogThoroughInterval', 200, MAPPED),
   ignoredFlag('messageIndexEnable', true, INDEX),
   ignoredInteger('maxHashSlotNum', 5_000_000, INDEX),
@@ -144,7 +147,6 @@ export const ignoredStoreOptions = [
   ignoredText('haMasterAddress', '', HA),
   ignoredInteger('haSlaveFallbehindMax', 268_435_456, HA),
   ignoredInteger('slaveTimeout', 3000, HA),
-  ignoredFlag('warmMapedFileEnable', false, MAPPED),
   ignoredFlag('debugLockEnable', false, MAPPED),
   ignoredFlag('transientStorePoolEnable', false, MAPPED),
   ignoredInteger('transientStorePoolSize', 5, MAPPED),

@@ -21,19 +21,21 @@ export const Watermark = {
   appendedTimeMs: 6,
   /** flush: store time up to which everything is synced, ms. */
   flushedTimeMs: 7,
+  /** the kernel's thread: first byte of the segment that waits, complete, to be the next one. */
+  ready: 8,
 } as const;
 export type Watermark = (typeof Watermark)[keyof typeof Watermark];
 
 /** States that stop a service for good, beside the cursors; 0 is well. One writer each. */
 export const Fault = {
   /** commitlog: a failed write could not be undone. */
-  append: 8,
+  append: 9,
   /** flush: a sync failed; nothing after `flushed` may be believed. */
-  flush: 9,
+  flush: 10,
 } as const;
 export type Fault = (typeof Fault)[keyof typeof Fault];
 
-const WORDS = 10;
+const WORDS = 11;
 
 export class Watermarks {
   static allocate(): SharedArrayBuffer {

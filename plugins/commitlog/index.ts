@@ -5,6 +5,7 @@ import { Gate } from './gate.js';
 import { CommitLogReader } from './log-reader.js';
 import { CommitLog } from './main.js';
 import { GateWriter } from './message-writer.js';
+import { NextSegment } from './next-segment.js';
 import { OpenStore } from './open-store.js';
 import { Status } from './status.js';
 import { AdvertisedHost } from './store-host.js';
@@ -18,6 +19,7 @@ export const manifest: PluginManifest = {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(OpenStore, { useClass: OpenStore }, single);
     container.register(StoreState, { useToken: OpenStore });
+    container.register(NextSegment, { useClass: NextSegment }, single);
     container.register(StoreHost, { useClass: AdvertisedHost }, single);
     container.register(Gate, { useClass: Gate }, single);
     container.register(AppendGate, { useToken: Gate });

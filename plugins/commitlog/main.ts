@@ -7,6 +7,7 @@ import { Logger, Options } from '../../kernel/tokens.js';
 import { startCommitLog } from '../../workers/commitlog/handle.js';
 import { Gate } from './gate.js';
 import { CommitLogReader } from './log-reader.js';
+import { NextSegment } from './next-segment.js';
 import { OpenStore } from './open-store.js';
 
 /** The store's life: open and recover, run the writer, and at the end say whether all of it reached the disk. */
@@ -18,6 +19,7 @@ export class CommitLog implements PluginMain {
     @inject(OpenStore) private readonly store: OpenStore,
     @inject(Gate) private readonly gate: Gate,
     @inject(CommitLogReader) private readonly reader: CommitLogReader,
+    @inject(NextSegment) private readonly next: NextSegment,
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(Options) private readonly options: Options,
     @inject(Logger) private readonly logger: Logger,
@@ -34,10 +36,12 @@ export class CommitLog implements PluginMain {
       followers: followers.map((name) => this.threads.bellOf(name)),
     });
     this.gate.attach(this.#service);
+    this.next.start();
   }
 
   async stop(): Promise<void> {
     await this.#service?.stop();
+    await this.next.stop();
     this.reader.close();
     const clean = this.#allIsSafe();
     if (!clean) this.logger.warn({}, 'not everything was synced and dispatched: the next start recovers the store');

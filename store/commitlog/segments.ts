@@ -79,9 +79,9 @@ export class Segments {
 
   /**
    * The file that holds `offset`, for writing. Makes the next one, complete, when the offset is where the last one ends; in an empty
-   * log the one that the offset lies in.
+   * log the one that the offset lies in. `readyPath` may name a file that waits, complete, to become the next one.
    */
-  ensure(offset: number): StoreFile {
+  ensure(offset: number, readyPath?: string): StoreFile {
     const known = this.fileAt(offset, 'readWrite');
     if (known !== undefined) return known.file;
     const base = offset - (offset % this.segmentBytes);
@@ -90,7 +90,7 @@ export class Segments {
       `segment at ${base} would leave a gap after ${this.endOffset}`,
     );
     const path = join(this.dir, segmentName(base));
-    const file = this.files.createComplete(path, this.segmentBytes, this.temporaryDir);
+    const file = this.#moveIn(readyPath, path) ?? this.files.createComplete(path, this.segmentBytes, this.temporaryDir);
     const entry: Entry = { base, path, view: { file, base }, mode: 'readWrite', pins: 0 };
     this.#entries.push(entry);
     this.#used(entry);
@@ -172,6 +172,18 @@ export class Segments {
 
   close(): void {
     for (const entry of this.#entries) this.#shut(entry);
+  }
+
+  /** Undefined when nothing is ready: it went away, or lies on another file system. */
+  #moveIn(readyPath: string | undefined, path: string): StoreFile | undefined {
+    if (readyPath === undefined) return undefined;
+    try {
+      return this.files.moveIn(readyPath, path);
+    } catch (error) {
+      const code = systemCodeOf(error);
+      if (code === 'ENOENT' || code === 'EXDEV') return undefined;
+      throw error;
+    }
   }
 
   #find(offset: number): Entry | undefined {

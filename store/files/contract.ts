@@ -24,6 +24,13 @@ export interface StoreFiles {
    * synced. Missing parent folders are made (and synced) first.
    */
   createComplete(path: string, size: number, temporaryDir: string): StoreFile;
+  /**
+   * Makes a file of `size` zero bytes, synced, where nobody looks for it yet; see `moveIn`. With `touchBytes` above 0 the zeros are
+   * written, so that their room on the disk is taken, and synced each time so many are.
+   */
+  makeAhead(path: string, size: number, touchBytes: number): void;
+  /** Gives a file that was made ahead its place: rename, the folder synced. Both must be on one file system. */
+  moveIn(from: string, to: string): StoreFile;
   /** Names in a folder, sorted; empty when the folder is missing. */
   list(dir: string): string[];
   exists(path: string): boolean;

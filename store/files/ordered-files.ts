@@ -73,6 +73,28 @@ export abstract class OrderedFiles implements StoreFiles {
     return file;
   }
 
+  makeAhead(path: string, size: number, touchBytes: number): void {
+    this.makeDir(dirname(path));
+    const file = this.create(path);
+    try {
+      file.truncate(size);
+      if (touchBytes > 0) touch(file, size, touchBytes);
+      file.sync();
+    } catch (error) {
+      this.unlinkQuietly(path);
+      throw error;
+    } finally {
+      file.close();
+    }
+  }
+
+  moveIn(from: string, to: string): StoreFile {
+    if (this.exists(to)) throw new KernelError('EEXIST', `${to} exists already; a new store file may not replace it`);
+    this.rename(from, to);
+    this.syncDir(dirname(to));
+    return this.open(to, 'readWrite');
+  }
+
   /**
    * The new content is in place before the old one becomes the backup: with the other order a cut in between could leave a
    * damaged main file beside its own copy.
@@ -126,5 +148,18 @@ export abstract class OrderedFiles implements StoreFiles {
     } catch {
       // The error that led here says more; what is left lies under a temporary name.
     }
+  }
+}
+
+function touch(file: StoreFile, size: number, syncBytes: number): void {
+  const zeros = Buffer.alloc(Math.min(size, 1 << 20));
+  let unsynced = 0;
+  for (let at = 0; at < size; at += zeros.length) {
+    const length = Math.min(zeros.length, size - at);
+    file.write(zeros, 0, length, at);
+    unsynced += length;
+    if (unsynced < syncBytes) continue;
+    file.sync();
+    unsynced = 0;
   }
 }

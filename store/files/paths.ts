@@ -48,6 +48,11 @@ export function parseSegmentName(name: string): number {
 /** Names of this kind in the temporary folder are notes for recovery, not leftovers. */
 export const CUT_MARK_PREFIX = 'cut-';
 
+/** Where the segment that begins at `base` waits, complete, until the writer has come so far. */
+export function readySegmentPath(temporaryDir: string, base: number): string {
+  return join(temporaryDir, `next-${segmentName(base)}`);
+}
+
 /** Removes what a crash left under construction. Call it while the store's lock is held and before any thread makes files. */
 export function clearTemporary(files: StoreFiles, temporaryDir: string): void {
   for (const name of files.list(temporaryDir)) {

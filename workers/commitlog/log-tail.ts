@@ -3,6 +3,7 @@ import type { StoreFile, StoreFiles } from '../../store/files/contract.js';
 import { roomFor, writeFiller } from '../../store/commitlog/filler.js';
 import { BLANK_BYTES_MIN } from '../../protocol/message/record.js';
 import { Segments } from '../../store/commitlog/segments.js';
+import { readySegmentPath } from '../../store/files/paths.js';
 import type { LogLocation } from './contract.js';
 
 const ZEROS = Buffer.alloc(4096);
@@ -16,7 +17,13 @@ export class LogTail {
   #base = -1;
   #damaged = false;
 
-  constructor(files: StoreFiles, log: LogLocation, position: number) {
+  /** `readyBase` tells which segment, by its first offset, was made ahead. */
+  constructor(
+    files: StoreFiles,
+    private readonly log: LogLocation,
+    position: number,
+    private readonly readyBase: () => number,
+  ) {
     this.#segments = new Segments(files, log.dir, log.temporaryDir, log.segmentBytes);
     this.#segments.open('read');
     this.#segmentBytes = log.segmentBytes;
@@ -69,7 +76,8 @@ export class LogTail {
   #open(): void {
     const base = this.#position - (this.#position % this.#segmentBytes);
     if (this.#file !== undefined && this.#base === base) return;
-    this.#file = this.#segments.ensure(this.#position);
+    const ready = base > 0 && this.readyBase() === base ? readySegmentPath(this.log.temporaryDir, base) : undefined;
+    this.#file = this.#segments.ensure(this.#position, ready);
     this.#base = base;
   }
 

@@ -40,6 +40,21 @@ function bytesTests(at: Place): void {
     assert.deepEqual(at.files.list(join(at.root, '.tmp')), []);
   });
 
+  it('makes a file ahead and moves it in, over none that is there', () => {
+    const [ahead, path] = [join(at.root, '.tmp/next'), join(at.root, 'log')];
+    for (const touchBytes of [0, 4096]) {
+      at.files.makeAhead(ahead, 10_000, touchBytes);
+      const file = at.files.moveIn(ahead, path + touchBytes);
+      assert.deepEqual([file.path, file.size()], [path + touchBytes, 10_000]);
+      file.close();
+      assert.deepEqual(at.files.readAll(path + touchBytes), Buffer.alloc(10_000));
+      assert.deepEqual(at.files.list(join(at.root, '.tmp')), []);
+    }
+    at.files.makeAhead(ahead, 10, 0);
+    assert.throws(() => at.files.moveIn(ahead, path + '0'), hasCode('EEXIST'));
+    assert.throws(() => at.files.moveIn(join(at.root, 'none'), path), hasCode('ENOENT'));
+  });
+
   it('reads what was written, at odd places and across pages', () => {
     const path = join(at.root, 'x');
     const file = at.files.createComplete(path, 300_000, join(at.root, '.tmp'));

@@ -6,6 +6,7 @@ import { SysFlag } from '../../../protocol/codes.js';
 import { BLANK_MAGIC, decodeRecord } from '../../../protocol/message/record.js';
 import { checkRecord } from '../../../store/commitlog/record-scan.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
+import { readySegmentPath } from '../../../store/files/paths.js';
 import { LogServices, type LogServicesOptions } from '../../support/log-services.js';
 import { LossyFiles } from '../../support/lossy-files.js';
 import { testRecord } from '../../support/records.js';
@@ -42,6 +43,30 @@ function onLossy(
 }
 
 describe('appender', () => {
+  it('moves a segment in that was made ahead, and makes its own when there is none', () => {
+    const store = onMemory();
+    const { files, temporaryDir, segmentBytes, dir } = store.log;
+    const appender = store.appender();
+    const fill = (): void => {
+      store.put({ body: bodyFor(segmentBytes - 8) });
+      assert.deepEqual(
+        store.append(appender).map(({ status }) => status),
+        [SlotStatus.stored],
+      );
+    };
+    fill();
+    files.makeAhead(readySegmentPath(temporaryDir, segmentBytes), segmentBytes, 0);
+    store.watermarks.advance(Watermark.ready, segmentBytes);
+    fill();
+    assert.deepEqual(files.list(temporaryDir), []);
+    store.watermarks.advance(Watermark.ready, 2 * segmentBytes);
+    fill();
+    assert.deepEqual(
+      files.list(dir).map((name) => [Number(name), files.sizeOf(`${dir}/${name}`)]),
+      [0, 1, 2].map((n) => [n * segmentBytes, segmentBytes]),
+    );
+  });
+
   it('stamps queue offset, physical offset and store time, and changes nothing else', () => {
     const store = onMemory();
     const appender = store.appender();
