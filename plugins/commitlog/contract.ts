@@ -83,6 +83,8 @@ export interface StoreState {
   readonly queueTable: QueueTable;
   /** Wakes the network thread when a cursor moved. */
   readonly wake: WakeLoop;
+  /** The last broker on this store did not end by itself: the log may have lost its tail. */
+  readonly recovered: boolean;
   /** Set by who could not bring to disk what the store must find there: the next start recovers, however this one ends. */
   recoverNext: boolean;
 }

@@ -24,6 +24,7 @@ export class OpenStore implements StoreState {
   readonly watermarks = new Watermarks(Watermarks.allocate());
   readonly queueTable: QueueTable;
   readonly wake: WakeLoop;
+  recovered = false;
   recoverNext = false;
   #lock: StoreLock | undefined;
 
@@ -54,6 +55,7 @@ export class OpenStore implements StoreState {
     if (!this.inMemory) await this.#claim();
     const begun = this.clock.monoMs();
     const { queues, notes, firstDamage, ...found } = recoverStore(this, this.options, this.clock);
+    this.recovered = !found.normalExit;
     for (const note of [firstDamage, ...notes]) if (note !== undefined) this.logger.warn({ note }, 'store recovery');
     this.logger.info(
       { ...found, queues: queues.length, ms: Math.round(this.clock.monoMs() - begun) },

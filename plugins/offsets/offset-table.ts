@@ -32,8 +32,11 @@ export class OffsetTable implements Offsets {
     this.#file = file;
   }
 
-  /** Throws when the file is damaged: starting without it would send every group to its first boot. */
-  load(): void {
+  /**
+   * Throws when the file is damaged: starting without it would send every group to its first boot. `endOf` tells where a queue ends,
+   * when the log may have lost its tail since the file was written: a group that stands beyond would pass over what comes next.
+   */
+  load(endOf: (topic: string, queueId: number) => number | undefined = () => undefined): void {
     const content = this.#file.load(decodeOffsetsFile);
     if (content === undefined) return;
     for (const [key, offsets] of content) {
@@ -43,9 +46,17 @@ export class OffsetTable implements Offsets {
         continue;
       }
       const target = this.#queuesOf(topic, group);
-      for (const [queueId, offset] of offsets) target.set(queueId, offset);
+      for (const [queueId, offset] of offsets)
+        target.set(queueId, this.#within(key, queueId, offset, endOf(topic, queueId)));
       this.#count += offsets.size;
     }
+  }
+
+  #within(key: string, queueId: number, offset: number, end: number | undefined): number {
+    if (end === undefined || offset <= end) return offset;
+    this.#changed = true;
+    this.#logger.warn({ key, queueId, offset, end }, 'a committed offset lay beyond the end of its queue: set back');
+    return end;
   }
 
   query(group: string, topic: string, queueId: number): number {

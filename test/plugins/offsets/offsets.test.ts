@@ -6,7 +6,7 @@ import type { Options } from '../../../config/options.js';
 import { Kernel } from '../../../kernel/kernel.js';
 import type { PluginManifest } from '../../../kernel/plugin.js';
 import { systemClock } from '../../../kernel/base/clock.js';
-import { LogReader } from '../../../plugins/commitlog/contract.js';
+import { LogReader, StoreState } from '../../../plugins/commitlog/contract.js';
 import { Offsets } from '../../../plugins/offsets/contract.js';
 import { manifest } from '../../../plugins/offsets/index.js';
 import { OffsetHandlers } from '../../../plugins/offsets/offset-handlers.js';
@@ -21,7 +21,9 @@ import { FakeClock } from '../../support/fake-clock.js';
 import { bodyOf, FakeConnection, FakeRouter } from '../../support/fake-connection.js';
 import { localPool } from '../../support/local-pool.js';
 import { recordingLogger } from '../../support/recording-logger.js';
+import { send } from '../../support/send-pull.js';
 import { tempDir } from '../../support/temp-dir.js';
+import { testBroker, type TestBroker } from '../../support/test-broker.js';
 import { until } from '../../support/until.js';
 
 /** As written by 4.9.7 (ConsumerOffsetManager#encode(true) and #encode()). */
@@ -224,6 +226,27 @@ describe('plugins/offsets: consumerOffset.json', () => {
     }
   });
 
+  it('beyond what is left of a queue is set back to its end after an abnormal end, and only then', async () => {
+    using dir = tempDir();
+    const options = { storePathRootDir: dir.path };
+    const abort = join(dir.path, 'abort');
+    const life = async (work: (broker: TestBroker) => Promise<void>): Promise<void> => {
+      await using broker = await testBroker({ options });
+      await work(broker);
+    };
+    const stands = (broker: TestBroker): number[] =>
+      ['T', 'gone'].map((topic) => broker.get(Offsets).query('G', topic, 0));
+    await life(async (broker) => {
+      using client = await broker.connect();
+      for (let i = 0; i < 3; i++) await send(client, { topic: 'T' });
+      for (const topic of ['T', 'gone']) broker.get(Offsets).commit('c', 'G', topic, 0, 9);
+    });
+    await life((broker) => Promise.resolve(assert.deepEqual(stands(broker), [9, 9])));
+    writeFileSync(abort, '');
+    await life((broker) => Promise.resolve(assert.deepEqual(stands(broker), [3, 9])));
+    await life((broker) => Promise.resolve(assert.deepEqual(stands(broker), [3, 9])));
+  });
+
   it('lets others run while a large table is encoded', async () => {
     const queues = new Map(Array.from({ length: 1000 }, (_, i) => [i, i]));
     const large = new Map([['T', new Map(Array.from({ length: 10 }, (_, i) => [`G${i}`, queues]))]]);
@@ -260,7 +283,7 @@ describe('plugins/offsets: the plugin in a kernel', () => {
     });
     return [
       provide('remoting', [RequestRouter as symbol, router]),
-      provide('commitlog', [LogReader as symbol, store.log]),
+      provide('commitlog', [LogReader as symbol, store.log], [StoreState as symbol, { recovered: false }]),
       provide('reput', [Queues as symbol, store.queues]),
     ];
   };
