@@ -28,6 +28,8 @@ export interface BenchSettings {
   readonly queues: number | undefined;
   /** Messages per batch, or per pull. */
   readonly perRequest: number;
+  /** Whether each message has a property KEYS, too. */
+  readonly keys: boolean;
   /** Runs on each side. */
   readonly turns: number;
   readonly jsonFile: string | undefined;
@@ -82,9 +84,9 @@ async function runOnce(
 }
 
 function openLoad(settings: BenchSettings, targets: readonly BrokerTarget[]): Promise<Load> {
-  const { topic, form, connections, window, perRequest, bodyBytes } = settings;
+  const { topic, form, connections, window, perRequest, bodyBytes, keys } = settings;
   const common = { targets, topic, form, connections, window };
-  if (settings.kind !== 'consume') return SendLoad.open({ ...common, bodyBytes, perRequest }, systemClock);
+  if (settings.kind !== 'consume') return SendLoad.open({ ...common, bodyBytes, perRequest, keys }, systemClock);
   const again = settings.seconds > 0;
   return PullLoad.open({ ...common, group: CONSUMER_GROUP, perPull: perRequest, again }, systemClock);
 }

@@ -12,7 +12,7 @@ const HEX = Buffer.from('0123456789ABCDEF');
 
 export interface SendFrame extends Frame {
   readonly messages: number;
-  /** Where the counting digits of each message's UNIQ_KEY stand. */
+  /** Where the counting digits of each message's UNIQ_KEY and, with `keys`, KEYS stand. */
   readonly keysAt: readonly number[];
 }
 
@@ -24,11 +24,14 @@ export interface SendShape {
   /** 1: a plain send (310), more: a batch (320) of so many. */
   readonly messages: number;
   readonly bornTimestamp: number;
+  readonly keys: boolean;
 }
 
 export function sendFrame(shape: SendShape): SendFrame {
   const batch = shape.messages > 1;
-  const body = batch ? batchBody(shape.messages, shape.bodyBytes) : Buffer.alloc(shape.bodyBytes, 97);
+  const body = batch
+    ? batchBody(shape.messages, shape.bodyBytes, properties(shape.keys))
+    : Buffer.alloc(shape.bodyBytes, 97);
   const ext: Record<string, string> = {
     a: 'kernel-bench',
     b: shape.topic,
@@ -38,7 +41,7 @@ export function sendFrame(shape: SendShape): SendFrame {
     f: '0',
     g: String(shape.bornTimestamp),
     h: '0',
-    i: batch ? '' : properties(),
+    i: batch ? '' : properties(shape.keys),
     j: '0',
     k: 'false',
     m: String(batch),
@@ -47,11 +50,14 @@ export function sendFrame(shape: SendShape): SendFrame {
   return { ...frame, messages: shape.messages, keysAt: keysIn(frame.bytes) };
 }
 
-const properties = (): string => `UNIQ_KEY\u0001${KEY_STEM}${'0'.repeat(KEY_DIGITS)}\u0002WAIT\u0001true\u0002`;
+function properties(keys: boolean): string {
+  const key = KEY_STEM + '0'.repeat(KEY_DIGITS);
+  return `UNIQ_KEY\u0001${key}\u0002WAIT\u0001true\u0002${keys ? `KEYS\u0001${key}\u0002` : ''}`;
+}
 
 /** size(4) magic(4) crc(4) flag(4) bodyLength(4) body propertiesLength(2) properties, once per message. */
-function batchBody(messages: number, bodyBytes: number): Buffer {
-  const text = Buffer.from(properties());
+function batchBody(messages: number, bodyBytes: number, propertiesText: string): Buffer {
+  const text = Buffer.from(propertiesText);
   const size = 22 + bodyBytes + text.length;
   const one = Buffer.alloc(size, 97);
   one.fill(0, 0, 16);

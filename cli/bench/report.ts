@@ -4,14 +4,14 @@ import type { LiveLine } from './measure.js';
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 export function settingsLine(settings: BenchSettings): string {
-  const { kind, topic, bodyBytes, connections, window, perRequest, form, seconds, warmSeconds } = settings;
+  const { kind, topic, bodyBytes, connections, window, perRequest, keys, form, seconds, warmSeconds } = settings;
   const what = {
     produce: `${bodyBytes}-byte messages`,
     batch: `${perRequest} × ${bodyBytes} bytes`,
     consume: `pulls of ${perRequest}`,
   };
   const time = seconds === 0 ? 'once through' : `${warmSeconds} s warm-up, ${seconds} s measured`;
-  return `${kind} ${topic}: ${what[kind]}, ${connections} connection${connections === 1 ? '' : 's'} × ${window} in flight, ${form} headers, ${time}`;
+  return `${kind} ${topic}: ${what[kind]}${keys ? ' with KEYS' : ''}, ${connections} connection${connections === 1 ? '' : 's'} × ${window} in flight, ${form} headers, ${time}`;
 }
 
 export function liveText(line: Parameters<LiveLine>[0]): string {

@@ -12,6 +12,8 @@ export interface SendSettings {
   readonly bodyBytes: number;
   /** Messages per request; more than one is a batch. */
   readonly perRequest: number;
+  /** Whether each message has a property KEYS, too. */
+  readonly keys: boolean;
   readonly connections: number;
   /** Requests in flight on each connection. */
   readonly window: number;

@@ -13,6 +13,7 @@ export interface BenchFlags {
   readonly warm: number;
   readonly header: 'binary' | 'json';
   readonly queues?: number;
+  readonly keys?: boolean;
   readonly batch?: number;
   readonly pull?: number;
   readonly json?: string;
@@ -41,6 +42,7 @@ export function benchSettings(kind: LoadKind, flags: BenchFlags): BenchSettings 
     warmSeconds: flags.warm,
     form: flags.header,
     queues: flags.queues,
+    keys: flags.keys === true,
     perRequest: kind === 'produce' ? 1 : kind === 'batch' ? (flags.batch ?? 32) : (flags.pull ?? 32),
     turns: flags.turns,
     jsonFile: flags.json,

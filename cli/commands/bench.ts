@@ -46,6 +46,7 @@ function addLoad(bench: Command, kind: LoadKind, description: string): void {
       'create the topic with so many queues first (default: as it is)',
       whole(1, 1024),
     );
+  if (kind !== 'consume') command.option('--keys', 'give each message a property KEYS beside its unique key');
   if (kind === 'batch') command.option('--batch <messages>', 'messages per request', whole(2, 10_000), 32);
   if (kind === 'consume') command.option('--pull <messages>', 'messages per pull', whole(1, 1024), 32);
   command.action(async (flags: BenchFlags) => {

@@ -15,7 +15,7 @@ const decoded = (frame: Buffer): Request => {
 
 for (const form of ['binary', 'json'] as const satisfies readonly HeaderForm[])
   describe(`bench frames, ${form} headers`, () => {
-    const shape = { form, topic: 'T', queueId: 3, bodyBytes: 100, bornTimestamp: 1_700_000_000_000 };
+    const shape = { form, topic: 'T', queueId: 3, bodyBytes: 100, bornTimestamp: 1_700_000_000_000, keys: false };
 
     it('are sends that a broker reads, after their patches too', () => {
       const frame = sendFrame({ ...shape, messages: 1 });
@@ -31,6 +31,16 @@ for (const form of ['binary', 'json'] as const satisfies readonly HeaderForm[])
         assert.equal(key.length, 32);
         assert.equal(parseInt(key.slice(24), 16), 0xabc00 + slot);
       }
+    });
+
+    it('carry keys when asked', () => {
+      const frame = sendFrame({ ...shape, messages: 1, keys: true });
+      frame.keysAt.forEach((at, index) => writeKey(frame.bytes, at, 5 + index));
+      const properties = parseProperties(decodeSendMessageV2(decoded(frame.bytes).ext).properties!);
+      assert.deepEqual(
+        ['UNIQ_KEY', 'KEYS'].map((name) => parseInt(properties.get(name)!.slice(24), 16)),
+        [5, 6],
+      );
     });
 
     it('are batches, each message with a key of its own', () => {

@@ -48,6 +48,7 @@ describe('bench loads', () => {
         form,
         bodyBytes: 50,
         perRequest: 1,
+        keys: false,
         connections: 2,
         window: 4,
       };
@@ -74,6 +75,7 @@ describe('bench loads', () => {
       form: 'binary',
       bodyBytes: 1,
       perRequest: 1,
+      keys: false,
       connections: 1,
       window: 2,
     } as const;
@@ -89,6 +91,7 @@ describe('bench loads', () => {
       form: 'binary',
       bodyBytes: 10,
       perRequest: 32,
+      keys: false,
       connections: 1,
       window: 2,
     } as const;
@@ -145,6 +148,7 @@ describe('bench loads', () => {
       form: 'binary',
       bodyBytes: 1,
       perRequest: 1,
+      keys: false,
       connections: 1,
       window: 1,
     } as const;
