@@ -9,7 +9,7 @@ import { RawClient } from '../support/raw-client.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { requireJava } from './support/java.js';
 import { kernelMain } from './support/servers.js';
-import { startNameServer, startTarget, type NameServer, type TargetKind } from './support/target.js';
+import { endLivingServers, startNameServer, startTarget, type NameServer, type TargetKind } from './support/target.js';
 
 const brokerJvmFlags = ['-Xms2g', '-Xmx2g', '-XX:+UseG1GC', '-XX:MaxDirectMemorySize=2g'];
 /** 4.9's defaults, which the suite's small stores do not use. */
@@ -42,6 +42,7 @@ async function main(): Promise<void> {
     await restarts(image, folder, settings.turns, 'queues and index built again', withoutQueues);
     if (settings.messages > 0) await queries(join(folder, 'many'), settings.messages);
   } finally {
+    await endLivingServers();
     rmSync(folder, { recursive: true, force: true });
   }
 }
