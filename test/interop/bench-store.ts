@@ -72,7 +72,9 @@ async function fill(storeDir: string, megabytes: number): Promise<void> {
 
 async function logBytes(broker: string): Promise<number> {
   using client = await RawClient.connect(broker);
-  const { body } = await client.ask(RequestCode.GET_BROKER_RUNTIME_INFO);
+  const { code, body } = await client.ask(RequestCode.GET_BROKER_RUNTIME_INFO);
+  // The original fails to tell while its store is empty.
+  if (code !== 0) return 0;
   const { table } = JSON.parse(body.toString()) as { table: Record<string, string> };
   return Number(table['commitLogMaxOffset']);
 }
