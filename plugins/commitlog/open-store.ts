@@ -25,6 +25,7 @@ export class OpenStore implements StoreState {
   readonly queueTable: QueueTable;
   readonly wake: WakeLoop;
   recoverNext = false;
+  indexInBackground = false;
   #lock: StoreLock | undefined;
 
   constructor(
