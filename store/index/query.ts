@@ -32,6 +32,8 @@ export interface IndexQuery {
   /** First offset that the log still has, and its end. */
   readonly logMin: number;
   readonly logEnd: number;
+  /** How long to wait for entries that are being written, ms; 2000 when missing. */
+  readonly patienceMs?: number;
 }
 
 export interface IndexAnswer {
@@ -50,7 +52,6 @@ const CLOCK_STEP_MAX_MS = 25 * 3_600_000;
 const ENTRIES_MAX = 20_000_000;
 const RECORDS_MAX = 100_000;
 const FIRST_READ_BYTES = 4096;
-/** How long a query waits for entries that are being written. */
 const PATIENCE_MS = 2000;
 const WAIT_MS = 50;
 
@@ -116,7 +117,8 @@ class Search {
     const shared = new SharedIndex(this.place.memory.state);
     const slots = new Slots(this.place.memory.slots);
     const slot = this.#hash % this.place.layout.slots;
-    for (let waited = 0; waited < PATIENCE_MS; waited += WAIT_MS) {
+    const { patienceMs = PATIENCE_MS } = this.query;
+    for (let waited = 0; waited <= patienceMs; waited += WAIT_MS) {
       const { sequence } = shared;
       const state = shared.read();
       const newest = state.name === undefined ? 0 : slots.get(slot);
