@@ -2,13 +2,12 @@ import { messageOf } from '../../kernel/base/errors.js';
 import type { Logger } from '../../kernel/base/logger.js';
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
 import type { StoreFiles } from '../../store/files/contract.js';
-import type { IndexVouch } from '../../store/index/index-writer.js';
 
 /**
  * The checkpoint while the store runs. Its queue time is never newer than what the index has synced: a 4.9 broker that recovers the
- * store dispatches from there on into its index, too, and would leave a hole otherwise.
+ * store dispatches from there on into its index, too, and would leave a hole otherwise. Times are store times in ms.
  */
-export class Checkpoints implements IndexVouch {
+export class Checkpoints {
   #physicMs: number;
   #queuesMs: number;
   #indexMs: number;
@@ -27,22 +26,34 @@ export class Checkpoints implements IndexVouch {
     this.#indexMs = indexMsgTimestamp;
   }
 
-  /** False when it could not be written: one that is too old costs the next start time and nothing else; try again later. */
-  queuesSynced(physicMs: number, queuesMs: number): boolean {
-    this.#physicMs = physicMs;
-    this.#queuesMs = queuesMs;
-    return this.#write();
+  /** The last write failed: one that is too old costs the next start time and nothing else; call `write` again later. */
+  get failing(): boolean {
+    return this.#failing;
   }
 
-  lower(timestamp: number): void {
+  queuesSynced(physicMs: number, queuesMs: number): void {
+    this.#physicMs = physicMs;
+    this.#queuesMs = queuesMs;
+    this.write();
+  }
+
+  /** Before an index file is overwritten: only what is not newer may be believed. Throws when that cannot be written. */
+  lowerIndex(timestamp: number): void {
     this.#indexMs = timestamp;
     if (this.#indexedMs !== Number.POSITIVE_INFINITY) this.#indexedMs = Math.min(this.#indexedMs, timestamp);
     writeCheckpoint(this.files, this.path, this.#current());
   }
 
-  raise(timestamp: number): void {
+  /**
+   * The index is synced: its files are to be believed up to `timestamp`, and hold what was stored up to `completeMs`. Two writes, so
+   * that the queue time is never there without the index time.
+   */
+  raiseIndex(timestamp: number, completeMs: number): void {
     this.#indexMs = timestamp;
-    this.#write();
+    this.write();
+    if (this.#failing) return;
+    this.indexComplete(completeMs);
+    this.write();
   }
 
   /** From now on the queue time waits for the index, which is complete up to where the checkpoint is. */
@@ -55,24 +66,7 @@ export class Checkpoints implements IndexVouch {
     this.#indexedMs = storeMs;
   }
 
-  /** The last write failed. */
-  get failing(): boolean {
-    return this.#failing;
-  }
-
-  retry(): boolean {
-    return this.#write();
-  }
-
-  #current(): Checkpoint {
-    return {
-      physicMsgTimestamp: this.#physicMs,
-      logicsMsgTimestamp: Math.min(this.#queuesMs, this.#indexedMs),
-      indexMsgTimestamp: this.#indexMs,
-    };
-  }
-
-  #write(): boolean {
+  write(): void {
     try {
       writeCheckpoint(this.files, this.path, this.#current());
       this.#failing = false;
@@ -84,6 +78,13 @@ export class Checkpoints implements IndexVouch {
         );
       this.#failing = true;
     }
-    return !this.#failing;
+  }
+
+  #current(): Checkpoint {
+    return {
+      physicMsgTimestamp: this.#physicMs,
+      logicsMsgTimestamp: Math.min(this.#queuesMs, this.#indexedMs),
+      indexMsgTimestamp: this.#indexMs,
+    };
   }
 }

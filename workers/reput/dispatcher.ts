@@ -207,7 +207,7 @@ export class Dispatcher implements Service {
     }
     // Nothing dispatched in this life: the checkpoint that is there holds.
     if (logicsMsgTimestamp > 0) this.#checkpoints.queuesSynced(physicMsgTimestamp, logicsMsgTimestamp);
-    else if (this.#checkpoints.failing) this.#checkpoints.retry();
+    else if (this.#checkpoints.failing) this.#checkpoints.write();
   }
 
   /** A checkpoint that is written by this life vouches for what the one before it wrote, too. */

@@ -50,11 +50,9 @@ export class Indexer {
       memory: boot.memory,
       wallMs: () => context.clock.wallMs(),
       vouch: {
-        lower: (timestamp) => checkpoints.lower(timestamp),
-        raise: (timestamp) => {
-          if (!this.#inBackground) checkpoints.indexComplete(this.#addedMs);
-          checkpoints.raise(timestamp);
-        },
+        lower: (timestamp) => checkpoints.lowerIndex(timestamp),
+        raise: (timestamp) =>
+          checkpoints.raiseIndex(timestamp, this.#inBackground ? Number.POSITIVE_INFINITY : this.#addedMs),
       },
     });
   }

@@ -7,7 +7,7 @@ import { Segments } from '../../../store/commitlog/segments.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import { storePaths } from '../../../store/files/paths.js';
 import { listIndexFiles, readHeaderOf } from '../../../store/index/index-folder.js';
-import { indexLayout } from '../../../store/index/layout.js';
+import { type IndexLayout, indexLayout } from '../../../store/index/layout.js';
 import { type IndexPlace, queryIndex } from '../../../store/index/query.js';
 import { SharedIndex } from '../../../store/index/shared-index.js';
 import { recoverStore } from '../../../store/recovery.js';
@@ -22,7 +22,6 @@ import { SeededRandom } from '../../support/seeded-random.js';
 
 const SEGMENT_BYTES = 8192;
 const paths = { ...storePaths(STORE), temporary: `${STORE}/temporary` };
-const layout = indexLayout(7, 12);
 
 /** One broker's life on a disk: recovers, checks the index, writes, until the power is cut or it ends by itself. */
 class Life {
@@ -47,6 +46,7 @@ class Life {
       openMax: 4,
       mode: 'readWrite',
     });
+    const { layout } = world;
     const index = { layout, safe: world.random.chance(0.2) };
     const stores = { files, paths, segments: this.segments, queues };
     const recovered = recoverStore({ ...stores, nowMs: world.timeMs, checkCrc: true, index });
@@ -70,7 +70,7 @@ class Life {
     this.dispatcher = this.services.dispatcher({
       checkpointPath: paths.checkpoint,
       queueFileBytes: 400,
-      index: { dir: paths.index, layout, memory, syncIntervalMs: 2000, inBackground },
+      index: { dir: paths.index, layout, memory, syncIntervalMs: world.random.chance(0.5) ? 500 : 8000, inBackground },
     });
   }
 
@@ -173,9 +173,12 @@ class World {
   readonly names = new Set<string>();
 
   readonly clockSteps: boolean;
+  /** Files that roll often, or hardly. */
+  readonly layout: IndexLayout;
 
   constructor(readonly random: SeededRandom) {
     this.clockSteps = random.chance(0.3);
+    this.layout = indexLayout(7, random.chance(0.5) ? 12 : 300);
   }
 }
 
@@ -230,7 +233,8 @@ async function survive(seed: number, cut: (life: number, files: LossyFiles) => v
         if (random.chance(0.3)) await life.end();
         life.close();
       } catch (error) {
-        if (!(error instanceof PowerCut)) throw error;
+        // A service tells of a failed sync in its own words.
+        if (!(error instanceof PowerCut) && !files.isOff) throw error;
       }
       files = random.chance(0.3) ? files.killed() : files.restart(loss);
     }
