@@ -1,3 +1,4 @@
+import { INT_MAX } from './declare.js';
 import { ExitCode, KernelError } from '../kernel/base/errors.js';
 import type { Options } from './options.js';
 
@@ -15,6 +16,8 @@ function isPowerOfTwo(value: number): boolean {
   return value > 0 && Number.isInteger(Math.log2(value));
 }
 
+/** 4.9: IndexFile's constructor, whose sizes are ints. */
+const indexFileBytes = (o: Options): number => 40 + 4 * o.maxHashSlotNum + 20 * o.maxIndexNum;
 const recordBytesMax = (options: Options): number => options.maxMessageSize + RECORD_OVERHEAD_BYTES;
 
 /** What must hold between settings; each by itself is checked where it is declared. */
@@ -42,6 +45,11 @@ const relations: readonly Relation[] = [
     holds: (o) => !o.memory || o.memoryStoreBytesMax >= 2 * o.mappedFileSizeCommitLog,
     says: (o) =>
       `memoryStoreBytesMax ${o.memoryStoreBytesMax} does not hold two files of mappedFileSizeCommitLog ${o.mappedFileSizeCommitLog}`,
+  },
+  {
+    holds: (o) => indexFileBytes(o) <= INT_MAX,
+    says: (o) =>
+      `an index file of maxHashSlotNum ${o.maxHashSlotNum} and maxIndexNum ${o.maxIndexNum} has ${indexFileBytes(o)} bytes: at most ${INT_MAX}`,
   },
 ];
 

@@ -118,6 +118,8 @@ function deriveStore(draft: Draft, isSet: (name: keyof Options) => boolean, mach
   if (draft.memory) {
     if (!isSet('mappedFileSizeCommitLog')) draft.mappedFileSizeCommitLog = 32 * 1024 * 1024;
     if (!isSet('mappedFileSizeConsumeQueue')) draft.mappedFileSizeConsumeQueue = 600_000;
+    if (!isSet('maxHashSlotNum')) draft.maxHashSlotNum = 16_384;
+    if (!isSet('maxIndexNum')) draft.maxIndexNum = 65_536;
   }
   // 4.9: MessageStoreConfig#getMappedFileSizeConsumeQueue rounds up to whole entries.
   draft.mappedFileSizeConsumeQueue = Math.ceil(draft.mappedFileSizeConsumeQueue / 20) * 20;

@@ -69,9 +69,23 @@ export const readingOptions = [
     max: LONG_MAX,
   }),
   flag('offsetCheckInSlave', false, 'corrects offsets on a slave too', { accepted: 'not yet: comes with replication' }),
-  integer('defaultQueryMaxNum', 32, 'messages', 'bound of one query by key', {
-    accepted: 'not yet: queries by key come with the index',
-  }),
+  integer('defaultQueryMaxNum', 32, 'messages', 'bound of a query by unique key, within maxMsgsNumBatch'),
+  integer('maxMsgsNumBatch', 64, 'messages', 'bound of every query by key'),
+];
+
+/** The index of messages by key (4.9: MessageStoreConfig). */
+export const indexOptions = [
+  flag('messageIndexEnable', true, 'keeps an index of messages by key and unique key'),
+  integer('maxHashSlotNum', 5_000_000, 'slots', 'of each index file, 4 bytes each; 16,384 in memory', { min: 1 }),
+  integer('maxIndexNum', 20_000_000, 'entries', 'of each index file, 20 bytes each; 65,536 in memory', { min: 2 }),
+  flag('messageIndexSafe', false, 'a recovery begins no later than where the index was synced'),
+  integer(
+    'indexSyncIntervalMs',
+    10_000,
+    'ms',
+    'between two syncs of the active index file; what came since is indexed again after a crash. 4.9.7 syncs full files only',
+    { min: 10 },
+  ),
 ];
 
 /** Delayed messages (4.9: MessageStoreConfig). */
@@ -103,7 +117,6 @@ const HA = 'not yet: comes with replication';
 const QUEUE_SYNC = 'queue files that changed are synced whole, every flushIntervalConsumeQueue';
 const MAPPED = 'files are written with pwrite: nothing is mapped or locked, no buffer stands between';
 const RETENTION = 'not yet: old files are not deleted';
-const INDEX = 'not yet: there is no index of keys';
 const DLEDGER = 'there is no DLedger';
 const LMQ = 'there are no light message queues';
 
@@ -133,14 +146,13 @@ export const ignoredStoreOptions = [
   ignoredInteger('diskMaxUsedSpaceRatio', 75, RETENTION),
   ignoredInteger('fileReservedTime', 72, RETENTION),
   ignoredFlag('cleanFileForciblyEnable', true, RETENTION),
-  ignoredInteger('putMsgIndexHightWater', 600_000, INDEX),
+  ignoredInteger(
+    'putMsgIndexHightWater',
+    600_000,
+    'there is no queue of index requests: what is behind is read from the log',
+  ),
   ignoredInteger('commitCommitLogLeastPages', 4, MAPPED),
   ignoredInteger('commitCommitLogThoroughInterval', 200, MAPPED),
-  ignoredFlag('messageIndexEnable', true, INDEX),
-  ignoredInteger('maxHashSlotNum', 5_000_000, INDEX),
-  ignoredInteger('maxIndexNum', 20_000_000, INDEX),
-  ignoredInteger('maxMsgsNumBatch', 64, INDEX),
-  ignoredFlag('messageIndexSafe', false, INDEX),
   ignoredInteger('haSendHeartbeatInterval', 5000, HA),
   ignoredInteger('haHousekeepingInterval', 20_000, HA),
   ignoredInteger('haTransferBatchSize', 32_768, HA),

@@ -2,7 +2,14 @@ import type { Declaration } from './declare.js';
 import { identityOptions, ignoredBrokerOptions, servingOptions, topicOptions } from './option-list-broker.js';
 import { netOptions, namesrvOptions } from './option-list-net.js';
 import { boundOptions, periodOptions, processOptions } from './option-list-own.js';
-import { haOptions, ignoredStoreOptions, readingOptions, scheduleOptions, storeOptions } from './option-list-store.js';
+import {
+  haOptions,
+  ignoredStoreOptions,
+  indexOptions,
+  readingOptions,
+  scheduleOptions,
+  storeOptions,
+} from './option-list-store.js';
 
 type Values<L extends readonly Declaration[]> = {
   readonly [D in L[number] as D['name']]: D['default'];
@@ -20,6 +27,7 @@ export interface Options
     Values<typeof ignoredBrokerOptions>,
     Values<typeof storeOptions>,
     Values<typeof readingOptions>,
+    Values<typeof indexOptions>,
     Values<typeof scheduleOptions>,
     Values<typeof haOptions>,
     Values<typeof ignoredStoreOptions>,
@@ -36,6 +44,7 @@ export const optionGroups: readonly { readonly title: string; readonly list: rea
   { title: 'Serving', list: servingOptions },
   { title: 'Store', list: storeOptions },
   { title: 'Reading', list: readingOptions },
+  { title: 'Index of keys', list: indexOptions },
   { title: 'Delayed messages', list: scheduleOptions },
   { title: 'Replication', list: haOptions },
   { title: 'Sockets', list: netOptions },

@@ -6,6 +6,8 @@ import type { Segments } from './commitlog/segments.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
 import { type QueueRecovery, type RecoveredQueue, recoverQueues } from './consumequeue/recover-queues.js';
 import type { StoreFiles } from './files/contract.js';
+import type { IndexLayout } from './index/layout.js';
+import { checkIndex } from './index/recover-index.js';
 import { clearTemporary, type StorePaths } from './files/paths.js';
 import { type QueueEnd, QueueEnds } from './dispatch/queue-ends.js';
 
@@ -20,6 +22,12 @@ export interface RecoverStoreOptions {
   readonly nowMs: number;
   /** The setting checkCRCOnRecover. */
   readonly checkCrc: boolean;
+  /** Missing when there is to be no index; its files are left alone then. */
+  readonly index?: {
+    readonly layout: IndexLayout;
+    /** The setting messageIndexSafe: recovery begins no later than where the index was synced. */
+    readonly safe: boolean;
+  };
 }
 
 export interface StoreQueue extends QueueId {
@@ -38,6 +46,8 @@ export interface RecoveredStore {
   readonly validEnd: number;
   /** Where dispatching begins; doing again what was done changes nothing. */
   readonly dispatchFrom: number;
+  /** Where indexing begins, at or before `dispatchFrom`. */
+  readonly indexFrom: number;
   readonly queues: readonly StoreQueue[];
   /** Records walked, and where the walk began. */
   readonly records: number;
@@ -64,6 +74,7 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     normalExit,
     checkpoint: readCheckpoint(files, paths.checkpoint),
     nowMs: options.nowMs,
+    withIndex: options.index?.safe ?? false,
   });
   const ends = new QueueEnds();
   const log = recoverLog({ segments, fromOffset: scannedFrom, checkCrc: options.checkCrc, onRecord: ends.visit });
@@ -86,11 +97,13 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
   );
   if (normalExit && dispatchFrom < log.validEnd) beforeRebuild(options, dispatchFrom);
   scanEarlier(segments, dispatchFrom, scannedFrom, ends, notes);
+  const indexFrom = recoverIndex(options, normalExit, log.validEnd, scannedFrom, notes);
   return {
     normalExit,
     minOffset: segments.minOffset,
     validEnd: log.validEnd,
     dispatchFrom,
+    indexFrom: Math.min(indexFrom, dispatchFrom),
     queues: mergeQueues(queues, recovery.queues, ends, segments.minOffset, dispatchFrom),
     records: log.records,
     scannedFrom,
@@ -112,17 +125,53 @@ function emptyStore(options: RecoverStoreOptions, normalExit: boolean, notes: st
   const topics = new Set(options.queues.list().queues.map((queue) => queue.topic));
   for (const topic of topics) options.queues.remove(topic);
   if (topics.size > 0) notes.push(`there is no commit log: the queues of ${topics.size} topics were removed`);
+  recoverIndex(options, normalExit, 0, 0, notes);
   return {
     normalExit,
     minOffset: 0,
     validEnd: 0,
     dispatchFrom: 0,
+    indexFrom: 0,
     queues: [],
     records: 0,
     scannedFrom: 0,
     firstDamage: undefined,
     notes,
   };
+}
+
+/**
+ * Removes the index files that cannot be trusted, the last one first; returns where indexing begins. The mark that the store is in use
+ * comes first: without it a second start would believe what is left. A stretch that is older than what recovery walks is built while
+ * the broker serves; the other times of the checkpoint do not wait for it, or every recovery until then would walk all of the log.
+ */
+function recoverIndex(
+  options: RecoverStoreOptions,
+  normalExit: boolean,
+  validEnd: number,
+  scannedFrom: number,
+  notes: string[],
+): number {
+  const { files, paths, segments, index } = options;
+  if (index === undefined) {
+    // An empty folder says that nothing was left out.
+    if (files.exists(paths.index) && files.list(paths.index).length === 0) files.removeTree(paths.index);
+    return validEnd;
+  }
+  const checkpoint = readCheckpoint(files, paths.checkpoint);
+  const { indexMsgTimestamp: checkpointMs } = checkpoint;
+  const check = { files, dir: paths.index, layout: index.layout, normalExit, checkpointMs, segments, validEnd };
+  const found = checkIndex(check);
+  notes.push(...found.notes);
+  if (found.from < validEnd || found.doubtful.length > 0) {
+    markRunning(files, paths.abort);
+    if (checkpointMs > found.keptMs)
+      writeCheckpoint(files, paths.checkpoint, { ...checkpoint, indexMsgTimestamp: found.keptMs });
+    if (found.from < validEnd && found.from >= scannedFrom) beforeRebuild(options, found.from);
+  }
+  for (const path of [...found.doubtful].reverse()) files.remove(path);
+  files.makeDir(paths.index);
+  return found.from;
 }
 
 /** From now on a crash is followed by a start that dispatches from `physicalOffset` on again. */

@@ -1,6 +1,7 @@
 import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Admin } from './main.js';
+import { MessageQueries } from './message-queries.js';
 import { OffsetQueries } from './offset-queries.js';
 import { RuntimeInfo } from './runtime-info.js';
 import { StatsQueries } from './stats-queries.js';
@@ -12,6 +13,7 @@ export const manifest: PluginManifest = {
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(OffsetQueries, { useClass: OffsetQueries }, single);
+    container.register(MessageQueries, { useClass: MessageQueries }, single);
     container.register(StatsQueries, { useClass: StatsQueries }, single);
     container.register(RuntimeInfo, { useClass: RuntimeInfo }, single);
     container.register(Admin, { useClass: Admin }, single);

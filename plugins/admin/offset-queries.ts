@@ -11,25 +11,19 @@ import {
   decodeSearchOffsetByTimestamp,
   encodeSearchOffsetByTimestampResponse,
 } from '../../protocol/headers/search-offset-by-timestamp.js';
-import { decodeViewMessageById } from '../../protocol/headers/view-message-by-id.js';
-import { LogReader } from '../commitlog/contract.js';
 import type { Reply, RequestRouter } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
 
 /** Where a queue begins and ends, what lies at a time or a place. Unknown queues answer 0 and leave no trace. */
 @injectable()
 export class OffsetQueries {
-  constructor(
-    @inject(Queues) private readonly queues: Queues,
-    @inject(LogReader) private readonly log: LogReader,
-  ) {}
+  constructor(@inject(Queues) private readonly queues: Queues) {}
 
   register(router: RequestRouter): void {
     router.handle(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, (request) => this.#byTime(request));
     router.handle(RequestCode.GET_MAX_OFFSET, (request) => this.#max(request));
     router.handle(RequestCode.GET_MIN_OFFSET, (request) => this.#min(request));
     router.handle(RequestCode.GET_EARLIEST_MSG_STORETIME, (request) => this.#earliest(request));
-    router.handle(RequestCode.VIEW_MESSAGE_BY_ID, (request) => this.#view(request));
   }
 
   async #byTime({ ext }: Request): Promise<Reply> {
@@ -57,16 +51,7 @@ export class OffsetQueries {
   /** -1 for an empty or unknown queue. */
   async #earliest({ ext }: Request): Promise<Reply> {
     const { topic, queueId } = decodeGetEarliestMsgStoretime(ext);
-    const entry = this.queues.entry(topic, queueId, this.queues.minOffset(topic, queueId));
-    const timestamp = entry === undefined ? -1 : await this.log.storeTimestamp(entry.physicalOffset);
+    const timestamp = await this.queues.earliestMs(topic, queueId);
     return { code: ResponseCode.SUCCESS, ext: encodeGetEarliestMsgStoretimeResponse({ timestamp }) };
-  }
-
-  async #view({ ext }: Request): Promise<Reply> {
-    const { offset } = decodeViewMessageById(ext);
-    const record = await this.log.record(offset);
-    return record === undefined
-      ? { code: ResponseCode.SYSTEM_ERROR, remark: `can not find message by the offset, ${offset}` }
-      : { code: ResponseCode.SUCCESS, body: record };
   }
 }

@@ -87,6 +87,8 @@ export interface StoreState {
   readonly recovered: boolean;
   /** Set by who could not bring to disk what the store must find there: the next start recovers, however this one ends. */
   recoverNext: boolean;
+  /** Set at the start: the index lacks messages from before what recovery walked; it is built while the broker serves. */
+  indexInBackground: boolean;
 }
 export const StoreState: InjectionToken<StoreState> = Symbol('StoreState');
 

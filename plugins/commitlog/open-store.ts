@@ -26,6 +26,7 @@ export class OpenStore implements StoreState {
   readonly wake: WakeLoop;
   recovered = false;
   recoverNext = false;
+  indexInBackground = false;
   #lock: StoreLock | undefined;
 
   constructor(

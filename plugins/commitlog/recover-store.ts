@@ -5,6 +5,7 @@ import type { Options } from '../../kernel/tokens.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
+import { indexLayout } from '../../store/index/layout.js';
 import { recoverStore as recoverFiles, type RecoveredStore } from '../../store/recovery.js';
 import type { StoreState } from './contract.js';
 
@@ -22,7 +23,10 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   });
   try {
     const nowMs = clock.wallMs();
-    const recovered = recoverFiles({ files, paths, segments, queues, nowMs, checkCrc: options.checkCRCOnRecover });
+    const { checkCRCOnRecover: checkCrc, messageIndexEnable, messageIndexSafe: safe } = options;
+    const index = { layout: indexLayout(options.maxHashSlotNum, options.maxIndexNum), safe };
+    const stores = { files, paths, segments, queues };
+    const recovered = recoverFiles({ ...stores, nowMs, checkCrc, ...(messageIndexEnable ? { index } : {}) });
     shareOffsets(state, recovered);
     return recovered;
   } finally {
@@ -31,7 +35,8 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   }
 }
 
-function shareOffsets({ queueTable, watermarks }: StoreState, recovered: RecoveredStore): void {
+function shareOffsets(state: StoreState, recovered: RecoveredStore): void {
+  const { queueTable, watermarks } = state;
   for (const { topic, queueId, minOffset, maxOffset, nextOffset } of recovered.queues) {
     const row = queueTable.register(topic, queueId);
     queueTable.set(row, QueueWord.minimum, minOffset);
@@ -42,4 +47,6 @@ function shareOffsets({ queueTable, watermarks }: StoreState, recovered: Recover
   watermarks.reset(Watermark.appended, recovered.validEnd);
   watermarks.reset(Watermark.flushed, recovered.validEnd);
   watermarks.reset(Watermark.dispatched, recovered.dispatchFrom);
+  watermarks.reset(Watermark.indexed, recovered.indexFrom);
+  state.indexInBackground = recovered.indexFrom < recovered.scannedFrom;
 }

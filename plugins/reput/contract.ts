@@ -1,4 +1,5 @@
 import type { InjectionToken } from 'tsyringe';
+import type { IndexAnswer } from '../../store/index/query.js';
 
 /** One 20-byte ConsumeQueue unit. */
 export interface QueueEntry {
@@ -20,8 +21,10 @@ export interface Queues {
   /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end; one read. */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
-  /** 4.9: getOffsetInQueueByTime. */
+  /** 4.9: getOffsetInQueueByTime. On a pool thread when cold files may have to be read. */
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;
+  /** Store time of the first message still there, ms; -1 for an empty or unknown queue. Like `offsetByTime`. */
+  earliestMs(topic: string, queueId: number): Promise<number>;
   /**
    * Forgets a deleted topic's queues and removes their files; what is sent later counts from 0. Nothing may be sent to the topic
    * until this resolves.
@@ -33,3 +36,23 @@ export interface Queues {
   onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void;
 }
 export const Queues: InjectionToken<Queues> = Symbol('Queues');
+
+/** What is asked of the index. Times are store times in ms, both included. */
+export interface KeyQuery {
+  readonly topic: string;
+  /** A unique key or one of the words of KEYS. */
+  readonly key: string;
+  readonly maxNum: number;
+  readonly beginMs: number;
+  readonly endMs: number;
+}
+
+/** The messages of the store by their keys. */
+export interface MessageIndex {
+  /**
+   * The newest messages with the key, whole records one behind the other in the log's order, and the last record that the index has.
+   * Empty when there is none. Looks at cold files on a pool thread. Rejects with INDEX_BUSY, QUERY_TOO_WIDE, POOL_FULL.
+   */
+  query(query: KeyQuery): Promise<IndexAnswer>;
+}
+export const MessageIndex: InjectionToken<MessageIndex> = Symbol('MessageIndex');

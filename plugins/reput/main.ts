@@ -7,23 +7,33 @@ import type { RunningService } from '../../kernel/threads/service.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
-import type { ReputCalls } from '../../workers/reput/contract.js';
+import type { IndexBoot, ReputCalls } from '../../workers/reput/contract.js';
 import { startReput } from '../../workers/reput/handle.js';
 import { StoreState } from '../commitlog/contract.js';
+import { IndexQueries } from './index-queries.js';
 import { QueueReader } from './queue-reader.js';
 
 const PROGRESS_LOG_MS = 1000;
 /** A stop does not wait longer for queues that cannot be written: the next start dispatches the rest. */
 const STOP_PATIENCE_MS = 3000;
 
+/** Nor does a start wait longer for an index that cannot be written: its disk is full. */
+const INDEX_PATIENCE_MS = 3000;
+const WORDS: Readonly<Record<number, string>> = {
+  [Watermark.dispatched]: 'dispatched',
+  [Watermark.indexed]: 'indexed',
+};
+
 /** Runs the dispatch worker. What recovery left behind is dispatched before anybody is served. */
 @injectable()
 export class Reput implements PluginMain {
   #service: RunningService | undefined;
+  #progress: NodeJS.Timeout | undefined;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
     @inject(QueueReader) private readonly reader: QueueReader,
+    @inject(IndexQueries) private readonly index: IndexQueries,
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
@@ -45,47 +55,85 @@ export class Reput implements PluginMain {
       dispatchFrom: state.watermarks.get(Watermark.dispatched),
       visibleWhenFlushed: options.flushDiskType === 'SYNC_FLUSH',
       syncIntervalMs: options.flushIntervalConsumeQueue,
+      ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
       followers: [state.wake.address],
     });
     this.reader.attach(callsOf<ReputCalls>(this.#service));
-    await this.#catchUp(this.#service, Infinity);
+    const { dispatched, indexed } = Watermark;
+    await this.#catchUp(this.#service, dispatched, Infinity);
+    if (!options.messageIndexEnable) return;
+    try {
+      if (!state.indexInBackground) await this.#catchUp(this.#service, indexed, INDEX_PATIENCE_MS);
+    } catch (error) {
+      this.logger.warn({ error: messageOf(error) }, 'the broker serves without waiting for its message index');
+    }
+    if (state.watermarks.get(indexed) < state.watermarks.get(dispatched)) this.#tellIndexProgress();
   }
 
   async stop(): Promise<void> {
     if (this.#service === undefined) return;
     const service = this.#service;
+    clearInterval(this.#progress);
     try {
-      await this.#catchUp(service, STOP_PATIENCE_MS);
+      await this.#catchUp(service, Watermark.dispatched, STOP_PATIENCE_MS);
+      if (this.options.messageIndexEnable) await this.#catchUp(service, Watermark.indexed, STOP_PATIENCE_MS, true);
       await callsOf<ReputCalls>(service).syncNow();
     } catch (error) {
       this.state.recoverNext = true;
-      this.logger.error({ error: messageOf(error) }, 'the consume queues could not be brought to the end of the log');
+      this.logger.error(
+        { error: messageOf(error) },
+        'consume queues or index could not be brought to the end of the log; the next start recovers',
+      );
+      // What could be dispatched is synced all the same, so that the next start has less to do.
+      await callsOf<ReputCalls>(service)
+        .syncNow()
+        .catch(() => undefined);
     }
     await service.stop();
     this.reader.close();
   }
 
-  /** Until everything visible is dispatched; says once a second how far it is. Throws after `patienceMs` without progress. */
-  async #catchUp(service: RunningService, patienceMs: number): Promise<void> {
+  #indexBoot(): IndexBoot {
+    const { dir, layout, memory } = this.index.place;
+    const { indexInBackground: inBackground } = this.state;
+    return { dir, layout, memory, syncIntervalMs: this.options.indexSyncIntervalMs, inBackground };
+  }
+
+  /** While messages from before what recovery walked are indexed beside the serving. */
+  #tellIndexProgress(): void {
+    const { watermarks } = this.state;
+    this.#progress = setInterval(() => {
+      const [indexed, end] = [watermarks.get(Watermark.indexed), watermarks.get(Watermark.dispatched)];
+      if (indexed === end) clearInterval(this.#progress);
+      else this.logger.info({ indexed, end }, 'building the message index: queries by key find what lies before');
+    }, PROGRESS_LOG_MS);
+    this.#progress.unref();
+  }
+
+  /**
+   * Until everything visible is dispatched, or indexed; says once a second how far it is. Throws after `patienceMs` without progress, or
+   * in all.
+   */
+  async #catchUp(service: RunningService, cursor: Watermark, patienceMs: number, inAll = false): Promise<void> {
     const { watermarks } = this.state;
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
     let told = this.clock.monoMs();
-    let [reached, movedMonoMs] = [watermarks.get(Watermark.dispatched), told];
+    let [reached, movedMonoMs] = [watermarks.get(cursor), told];
     // Once: it goes on by itself, and what could not be written it tries again in its own time.
     service.kick();
     while (reached < watermarks.get(limit)) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       const now = this.clock.monoMs();
-      if (watermarks.get(Watermark.dispatched) > reached) movedMonoMs = now;
-      reached = watermarks.get(Watermark.dispatched);
+      if (watermarks.get(cursor) > reached && !inAll) movedMonoMs = now;
+      reached = watermarks.get(cursor);
       if (now - movedMonoMs > patienceMs)
         throw new KernelError(
           'DISPATCH_STUCK',
-          `nothing behind offset ${reached} could be dispatched for ${patienceMs} ms`,
+          `nothing behind offset ${reached} could be ${WORDS[cursor] ?? ''} for ${patienceMs} ms`,
         );
       if (now - told < PROGRESS_LOG_MS) continue;
       told = now;
-      this.logger.info({ dispatched: reached, end: watermarks.get(limit) }, 'dispatching');
+      this.logger.info({ [WORDS[cursor] ?? '']: reached, end: watermarks.get(limit) }, 'dispatching');
     }
   }
 }

@@ -2,11 +2,12 @@ import { inject, injectable } from '../../kernel/container.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
-import type { Remote } from '../../kernel/threads/contract.js';
+import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import { queueFileBytes, UNIT_BYTES } from '../../store/consumequeue/unit.js';
+import { searchOffsetOn } from '../../workers/pool/handle.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { QueueEntry, Queues } from './contract.js';
@@ -29,6 +30,7 @@ export class QueueReader implements Queues {
     @inject(StoreState) private readonly state: StoreState,
     @inject(LogReader) private readonly log: LogReader,
     @inject(AppendGate) private readonly gate: AppendGate,
+    @inject(Pool) private readonly pool: Pool,
     @inject(Options) options: Options,
   ) {
     this.#files = new QueueFiles({
@@ -97,6 +99,7 @@ export class QueueReader implements Queues {
   }
 
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {
+    if (this.#mayBeCold()) return this.#onPool(topic, queueId, timestampMs);
     const storeTimestamp = (offset: number): Promise<number> => {
       const entry = this.entry(topic, queueId, offset);
       return entry === undefined ? Promise.resolve(-1) : this.log.storeTimestamp(entry.physicalOffset);
@@ -104,6 +107,33 @@ export class QueueReader implements Queues {
     const minOffset = this.minOffset(topic, queueId);
     const maxOffset = this.maxOffset(topic, queueId);
     return offsetByTime({ minOffset, maxOffset, fileBytes: this.#files.fileBytes, storeTimestamp }, timestampMs);
+  }
+
+  earliestMs(topic: string, queueId: number): Promise<number> {
+    if (this.#mayBeCold()) return this.#onPool(topic, queueId, undefined);
+    const entry = this.entry(topic, queueId, this.minOffset(topic, queueId));
+    return entry === undefined ? Promise.resolve(-1) : this.log.storeTimestamp(entry.physicalOffset);
+  }
+
+  /** While all of the log lies near its tail no search can touch a disk. */
+  #mayBeCold(): boolean {
+    return !this.log.isHot(this.log.minOffset);
+  }
+
+  #onPool(topic: string, queueId: number, timestampMs: number | undefined): Promise<number> {
+    const { log, paths } = this.state;
+    return searchOffsetOn(this.pool, {
+      topic,
+      queueId,
+      timestampMs,
+      minOffset: this.minOffset(topic, queueId),
+      maxOffset: this.maxOffset(topic, queueId),
+      queueDir: paths.consumeQueue,
+      queueFileBytes: this.#files.fileBytes,
+      temporaryDir: paths.temporary,
+      logDir: log.dir,
+      segmentBytes: log.segmentBytes,
+    });
   }
 
   async deleteTopic(topic: string): Promise<void> {

@@ -1,6 +1,18 @@
 import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { QueueTableMemory } from '../../kernel/ring/queue-table.js';
+import type { IndexLayout } from '../../store/index/layout.js';
+import type { IndexMemory } from '../../store/index/shared-index.js';
 import type { LogLocation } from '../commitlog/contract.js';
+
+export interface IndexBoot {
+  readonly dir: string;
+  readonly layout: IndexLayout;
+  readonly memory: IndexMemory;
+  /** How often slots and header are written back and synced, ms (indexSyncIntervalMs). */
+  readonly syncIntervalMs: number;
+  /** What is missing at the start is older than what recovery walked: the checkpoint's other times do not wait for it. */
+  readonly inBackground: boolean;
+}
 
 export interface ReputBoot {
   readonly log: LogLocation;
@@ -20,12 +32,14 @@ export interface ReputBoot {
   readonly visibleWhenFlushed: boolean;
   /** How often dirty queue files are synced and the checkpoint is written, ms (flushIntervalConsumeQueue). */
   readonly syncIntervalMs: number;
+  /** Missing while messageIndexEnable is off. */
+  readonly index?: IndexBoot;
   /** Bells to ring when queues grew. */
   readonly followers: readonly BellAddress[];
 }
 
 export interface ReputCalls {
-  /** Syncs the queue files and writes the checkpoint. Rejects when this or an earlier sync failed. */
+  /** Syncs the queue files and the index and writes the checkpoint. Rejects when this or an earlier sync failed. */
   syncNow(): Promise<void>;
   /** Removes the topic's queue files; its records below `until`, a physical offset, are not dispatched any more. */
   deleteTopic(topic: string, until: number): Promise<void>;

@@ -5,14 +5,15 @@ import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
 import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import type { Service, ServiceContext } from '../../kernel/threads/service.js';
-import { writeCheckpoint, type Checkpoint } from '../../store/checkpoint/checkpoint.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import { segmentName } from '../../store/files/paths.js';
+import { Checkpoints } from './checkpoints.js';
 import type { ReputBoot, ReputCalls } from './contract.js';
+import { Indexer } from './indexer.js';
 import { LogChunks } from './log-chunks.js';
 import { UnitBatch } from './unit-batch.js';
 
@@ -35,6 +36,8 @@ export class Dispatcher implements Service {
   readonly #chunks: LogChunks;
   readonly #followers: Doorbell[];
   readonly #units = new UnitBatch();
+  readonly #checkpoints: Checkpoints;
+  readonly #index: Indexer | undefined;
   readonly #fields: DispatchFields;
   readonly #limit: Watermark;
   /** Topics that were deleted before all of their records were dispatched: up to which offset they are passed over. */
@@ -45,7 +48,6 @@ export class Dispatcher implements Service {
   /** Steps in a row that found nothing. */
   #idleSteps = 2;
   #syncFailed = false;
-  #checkpointFails = false;
   /** A life before this one died and left queue files behind of which nobody knows whether they are synced. */
   #inherited: boolean;
 
@@ -72,17 +74,23 @@ export class Dispatcher implements Service {
     this.#lastSyncMonoMs = context.clock.monoMs();
     const { dispatchFrom = Number.POSITIVE_INFINITY } = boot;
     this.#inherited = this.#watermarks.get(Watermark.dispatched) > dispatchFrom;
+    const { log, index } = boot;
+    const [files, watermarks] = [this.#files, this.#watermarks];
+    const checkpoints = (this.#checkpoints = new Checkpoints(files, boot.checkpointPath, context.logger));
+    if (index !== undefined) this.#index = new Indexer({ boot: index, files, log, watermarks, checkpoints, context });
   }
 
   step(): number {
     const limit = this.#watermarks.get(this.#limit);
     const behind = limit > this.#watermarks.get(Watermark.dispatched);
     this.#idleSteps = behind ? 0 : this.#idleSteps + 1;
-    if (behind && !this.#dispatch(limit)) return RETRY_MS;
+    const dispatched = !behind || this.#dispatch(limit);
+    const indexInMs = this.#index?.step() ?? IDLE_MS;
+    if (!dispatched) return Math.min(RETRY_MS, indexInMs);
     const syncInMs = this.#lastSyncMonoMs + this.boot.syncIntervalMs - this.context.clock.monoMs();
     if (syncInMs <= 0) this.#sync();
     if (limit > this.#watermarks.get(Watermark.dispatched)) return 0;
-    return this.#unsynced ? Math.max(1, Math.min(syncInMs, IDLE_MS)) : IDLE_MS;
+    return Math.min(indexInMs, this.#unsynced ? Math.max(1, Math.min(syncInMs, IDLE_MS)) : IDLE_MS);
   }
 
   /** While the log grows and nobody waits for what arrives, it is read in larger pieces: fewer wake-ups, fewer queue writes. */
@@ -93,11 +101,13 @@ export class Dispatcher implements Service {
   close(): void {
     this.#chunks.close();
     this.#queues.close();
+    this.#index?.close();
   }
 
   /** One chunk of the log. False when it could not be dispatched now; the same chunk is tried again. */
   #dispatch(limit: number): boolean {
     this.#table.sync();
+    this.#index?.begin();
     try {
       const end = this.#chunks.read(
         limit,
@@ -110,6 +120,7 @@ export class Dispatcher implements Service {
     } catch (error) {
       this.#chunks.rewind(this.#watermarks.get(Watermark.dispatched));
       this.#units.clear();
+      this.#index?.abort();
       if (!this.#failing)
         this.context.logger.error(
           { from: this.#watermarks.get(Watermark.dispatched), error: messageOf(error) },
@@ -124,6 +135,7 @@ export class Dispatcher implements Service {
     const fields = this.#fields;
     const problem = readDispatch(buffer, at, physicalOffset, fields);
     if (problem !== undefined) return this.#skip(physicalOffset, problem);
+    this.#index?.add(buffer, fields);
     if (!isQueued(fields.sysFlag)) return;
     if (this.#deleted.size > 0 && physicalOffset < (this.#deleted.get(fields.topic) ?? 0)) return;
     const row = this.#table.find(fields.topic, fields.queueId);
@@ -160,10 +172,15 @@ export class Dispatcher implements Service {
     this.#watermarks.advance(Watermark.dispatched, end);
     this.#unsynced = true;
     for (const follower of this.#followers) follower.ring();
+    this.#index?.commit(end);
   }
 
   #syncNow(): void {
-    this.#sync();
+    try {
+      this.#index?.syncNow();
+    } finally {
+      this.#sync();
+    }
     if (this.#syncFailed)
       throw new KernelError('QUEUES_NOT_SYNCED', `a sync of ${this.boot.queueDir} failed; the log before tells why`);
   }
@@ -171,7 +188,7 @@ export class Dispatcher implements Service {
   /** The checkpoint's times are read before the sync that makes them true: too new ones make a recovery skip for good. */
   #sync(): void {
     this.#lastSyncMonoMs = this.context.clock.monoMs();
-    if (!this.#unsynced && !this.#inherited) return;
+    if (!this.#unsynced && !this.#inherited && !this.#checkpoints.failing) return;
     const logicsMsgTimestamp = this.#fields.storeTimestamp;
     const physicMsgTimestamp = this.#watermarks.get(Watermark.flushedTimeMs);
     this.#unsynced = false;
@@ -189,23 +206,8 @@ export class Dispatcher implements Service {
       return;
     }
     // Nothing dispatched in this life: the checkpoint that is there holds.
-    if (logicsMsgTimestamp > 0) this.#checkpoint({ physicMsgTimestamp, logicsMsgTimestamp, indexMsgTimestamp: 0 });
-  }
-
-  /** One that is too old costs the next start time and nothing else: the disk may be full, and have room again later. */
-  #checkpoint(checkpoint: Checkpoint): void {
-    try {
-      writeCheckpoint(this.#files, this.boot.checkpointPath, checkpoint);
-      this.#checkpointFails = false;
-    } catch (error) {
-      this.#unsynced = true;
-      if (!this.#checkpointFails)
-        this.context.logger.error(
-          { path: this.boot.checkpointPath, error: messageOf(error) },
-          'the checkpoint could not be written; it is tried again',
-        );
-      this.#checkpointFails = true;
-    }
+    if (logicsMsgTimestamp > 0) this.#checkpoints.queuesSynced(physicMsgTimestamp, logicsMsgTimestamp);
+    else if (this.#checkpoints.failing) this.#checkpoints.write();
   }
 
   /** A checkpoint that is written by this life vouches for what the one before it wrote, too. */
