@@ -3,7 +3,7 @@ import { readInt64 } from '../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
 import { chooseRecoveryStart, recoverLog, syncFrom, truncateTail } from './commitlog/recovery.js';
 import type { Segments } from './commitlog/segments.js';
-import { cutExt, removeOrphans } from './consumequeue/ext-recover.js';
+import { cutExt, removeOrphans } from './consumequeue/ext-cut.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
 import { type QueueRecovery, type RecoveredQueue, recoverQueues } from './consumequeue/recover-queues.js';
 import type { StoreFiles } from './files/contract.js';

@@ -95,7 +95,7 @@ export class ExtFiles {
       );
       const room = this.fileBytes - (end % this.fileBytes);
       if (size + EXT_BLANK_BYTES > room) {
-        this.#write(dir, start, bytes, from, at, EXT_FILE_END);
+        this.#writeLast(dir, start, bytes, from, at);
         start = end += room;
         from = at;
       }
@@ -103,7 +103,7 @@ export class ExtFiles {
       end += size;
       at += size;
     }
-    this.#write(dir, start, bytes, from, length, 0);
+    this.#write(dir, start, bytes, from, length);
     queue.end = end;
     queue.nextOffset = queueOffset + unit;
   }
@@ -170,17 +170,21 @@ export class ExtFiles {
     return queue;
   }
 
-  /** `bytes` from `from` to `to`, and the two bytes `mark` behind them, so that nobody reads on into what stood there before. */
-  #write(dir: string, extOffset: number, bytes: Buffer, from: number, to: number, mark: number): void {
+  /** What is a file's last, with the mark that says so behind it. */
+  #writeLast(dir: string, extOffset: number, bytes: Buffer, from: number, to: number): void {
+    const next = bytes.readInt16BE(to);
+    bytes.writeInt16BE(EXT_FILE_END, to);
+    this.#write(dir, extOffset, bytes, from, to + 2);
+    bytes.writeInt16BE(next, to);
+  }
+
+  #write(dir: string, extOffset: number, bytes: Buffer, from: number, to: number): void {
     const inFile = extOffset % this.fileBytes;
     const path = join(dir, segmentName(extOffset - inFile));
     const { files, temporaryDir } = this.#access;
     const file = this.#tryGet(path) ?? this.#open.put(files.createComplete(path, this.fileBytes, temporaryDir));
-    const overwritten = bytes.readInt16BE(to);
-    bytes.writeInt16BE(mark, to);
     this.#dirty.add(path);
-    file.write(bytes, from, to + 2 - from, inFile);
-    bytes.writeInt16BE(overwritten, to);
+    file.write(bytes, from, to - from, inFile);
   }
 
   #tryGet(path: string): StoreFile | undefined {

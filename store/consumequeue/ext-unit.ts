@@ -76,7 +76,7 @@ export class ExtUnits {
 
   /** `bitmapBytes`: what is expected, so that the buffer need not grow at once. */
   constructor(bitmapBytes = 0) {
-    this.bytes = Buffer.alloc(16 * (EXT_UNIT_BYTES_MIN + bitmapBytes) + 2);
+    this.bytes = Buffer.alloc(16 * (EXT_UNIT_BYTES_MIN + bitmapBytes));
   }
 
   /** `tagsHigh`, `tagsLow`: the two halves of the tags code. */
@@ -84,9 +84,8 @@ export class ExtUnits {
     const at = this.length;
     const size = EXT_UNIT_BYTES_MIN + (bitmap?.length ?? 0);
     assert(size <= EXT_UNIT_BYTES_MAX, `a bitmap of ${size - EXT_UNIT_BYTES_MIN} bytes is too long for an ext unit`);
-    // Two bytes stay free for the mark behind the last unit.
-    if (at + size + 2 > this.bytes.length) {
-      const larger = Buffer.alloc(Math.max(this.bytes.length * 2, at + size + 2));
+    if (at + size > this.bytes.length) {
+      const larger = Buffer.alloc(Math.max(this.bytes.length * 2, at + size));
       this.bytes.copy(larger, 0, 0, at);
       this.bytes = larger;
     }

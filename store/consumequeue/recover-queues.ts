@@ -1,6 +1,6 @@
 import { KernelError } from '../../kernel/base/errors.js';
 import { checkSegments } from '../commitlog/segment-check.js';
-import { checkExt } from './ext-recover.js';
+import { checkExt } from './ext-cut.js';
 import { hasUnitsBehind } from './queue-cut.js';
 import type { QueueFiles, QueueId } from './queue-files.js';
 import { boundsWithin, type QueueBounds } from './queue-scan.js';

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { KernelError } from '../../kernel/base/errors.js';
 import { isValidTopic } from '../../protocol/message/names.js';
-import { checkSegments } from '../commitlog/segment-check.js';
+import { checkSegments, listBases } from '../commitlog/segment-check.js';
+import type { StoreFiles } from '../files/contract.js';
 import { segmentName } from '../files/paths.js';
 import type { ExtFiles } from './ext-files.js';
 import { extEndBefore, extSizeAt } from './ext-scan.js';
-import { unitExtOffset } from './ext-unit.js';
+import { extOffsetOf, isExtAddress, unitExtOffset } from './ext-unit.js';
 import type { QueueFiles, QueueId } from './queue-files.js';
 import type { QueueBounds } from './queue-scan.js';
 import { UNIT_BYTES } from './unit.js';
@@ -51,6 +52,33 @@ export function cutExt(queues: QueueFiles, ext: ExtFiles, topic: string, queueId
     if (base >= end) queues.files.remove(path);
     else if (base + ext.fileBytes > end) zeroFrom(queues, path, end - base, ext.fileBytes);
   }
+}
+
+/**
+ * Removes the ext files that end before `minAddress`, but for the last one; returns their paths. `minAddress` is what stands in the
+ * place of the tags code in the unit of the queue's first message, as it is there (a bigint), or its ext offset (a number, see
+ * unitExtOffset); a tags code removes nothing. Whoever has them open keeps them until `ExtFiles#forget`.
+ * 4.9: ConsumeQueueExt#truncateByMinAddress
+ */
+export function expireExt(
+  files: StoreFiles,
+  extDir: string,
+  topic: string,
+  queueId: number,
+  minAddress: number | bigint,
+): string[] {
+  const plain = typeof minAddress === 'bigint' ? !isExtAddress(minAddress) : minAddress < 0;
+  if (plain || !isValidTopic(topic)) return [];
+  const first = typeof minAddress === 'bigint' ? extOffsetOf(minAddress) : minAddress;
+  const dir = join(extDir, topic, String(queueId));
+  const removed: string[] = [];
+  for (const base of listBases(files, dir).slice(0, -1)) {
+    const path = join(dir, segmentName(base));
+    if (base + files.sizeOf(path) >= first) break;
+    files.remove(path);
+    removed.push(path);
+  }
+  return removed;
 }
 
 /** Removes the ext files of queues that do not exist; returns what for the log. */
