@@ -42,6 +42,11 @@ const relations: readonly Relation[] = [
       `outboundBytesMax ${o.outboundBytesMax} does not hold one pull answer: set at least ${o.maxTransferBytesOnMessageInMemory + recordBytesMax(o)}`,
   },
   {
+    holds: (o) => o.mappedFileSizeConsumeQueueExt >= 24 + o.bitMapLengthConsumeQueueExt / 8,
+    says: (o) =>
+      `mappedFileSizeConsumeQueueExt ${o.mappedFileSizeConsumeQueueExt} does not hold one unit with bitMapLengthConsumeQueueExt ${o.bitMapLengthConsumeQueueExt}`,
+  },
+  {
     holds: (o) => !o.memory || o.memoryStoreBytesMax >= 2 * o.mappedFileSizeCommitLog,
     says: (o) =>
       `memoryStoreBytesMax ${o.memoryStoreBytesMax} does not hold two files of mappedFileSizeCommitLog ${o.mappedFileSizeCommitLog}`,

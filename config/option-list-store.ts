@@ -31,6 +31,13 @@ export const storeOptions = [
   integer('flushLeastPagesWhenWarmMapedFile', 4096, 'pages of 4 KiB', 'are synced at a time while a file is filled', {
     min: 1,
   }),
+  flag('enableConsumeQueueExt', false, 'keeps tags code, store time and filter bits of each message beside its queue'),
+  integer('mappedFileSizeConsumeQueueExt', 50_331_648, 'bytes', 'size of each file of enableConsumeQueueExt', {
+    min: 24,
+  }),
+  integer('bitMapLengthConsumeQueueExt', 64, 'bits', 'filter bits that a message is expected to have there', {
+    max: 262_000,
+  }),
   integer('maxMessageSize', 4_194_304, 'bytes', 'largest body, and largest message less its fixed part', { min: 1 }),
   choice('flushDiskType', ['ASYNC_FLUSH', 'SYNC_FLUSH'], 'ASYNC_FLUSH', 'whether a send waits for the disk'),
   integer('flushIntervalCommitLog', 500, 'ms', 'between two flushes under ASYNC_FLUSH', { min: 1 }),
@@ -126,11 +133,6 @@ export const ignoredStoreOptions = [
   text('readOnlyCommitLogStorePaths', '', 'folders of commit log files that are only read', {
     accepted: 'the commit log lies in one folder',
   }),
-  flag('enableConsumeQueueExt', false, 'keeps filter bits beside the ConsumeQueue', {
-    refused: [{ value: true, why: 'ConsumeQueue extension files are not there yet, and a store with them differs' }],
-  }),
-  ignoredInteger('mappedFileSizeConsumeQueueExt', 50_331_648, 'see enableConsumeQueueExt'),
-  ignoredInteger('bitMapLengthConsumeQueueExt', 64, 'see enableConsumeQueueExt'),
   ignoredFlag('flushCommitLogTimed', true, 'flushes always go by the clock'),
   ignoredInteger('flushConsumeQueueLeastPages', 2, QUEUE_SYNC),
   ignoredInteger('flushConsumeQueueThoroughInterval', 60_000, QUEUE_SYNC),

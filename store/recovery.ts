@@ -3,6 +3,7 @@ import { readInt64 } from '../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
 import { chooseRecoveryStart, recoverLog, syncFrom, truncateTail } from './commitlog/recovery.js';
 import type { Segments } from './commitlog/segments.js';
+import { cutExt, removeOrphans } from './consumequeue/ext-cut.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
 import { type QueueRecovery, type RecoveredQueue, recoverQueues } from './consumequeue/recover-queues.js';
 import type { StoreFiles } from './files/contract.js';
@@ -95,8 +96,9 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     recovery.rebuildFrom ?? log.validEnd,
     behind ?? log.validEnd,
   );
-  if (normalExit && dispatchFrom < log.validEnd) beforeRebuild(options, dispatchFrom);
+  if (dispatchFrom < (normalExit ? log.validEnd : scannedFrom)) beforeRebuild(options, dispatchFrom);
   scanEarlier(segments, dispatchFrom, scannedFrom, ends, notes);
+  const cut = cutQueues(queues, recovery.queues, ends, dispatchFrom, notes);
   const indexFrom = recoverIndex(options, normalExit, log.validEnd, scannedFrom, notes);
   return {
     normalExit,
@@ -104,7 +106,7 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     validEnd: log.validEnd,
     dispatchFrom,
     indexFrom: Math.min(indexFrom, dispatchFrom),
-    queues: mergeQueues(queues, recovery.queues, ends, segments.minOffset, dispatchFrom),
+    queues: mergeQueues(queues, cut, ends, segments.minOffset, dispatchFrom),
     records: log.records,
     scannedFrom,
     firstDamage: log.firstDamage,
@@ -204,6 +206,29 @@ function scanEarlier(segments: Segments, from: number, until: number, ends: Queu
     at = walk.validEnd - (walk.validEnd % segments.segmentBytes) + segments.segmentBytes;
   }
   ends.addEarlier(earlier);
+}
+
+/**
+ * Where an ext unit goes follows from the unit before its own: so units that are dispatched again are taken away first, and ext files
+ * end with the units that are left. A queue whose records from there on are gone keeps its units.
+ */
+function cutQueues(
+  queues: QueueFiles,
+  recovered: readonly RecoveredQueue[],
+  ends: QueueEnds,
+  dispatchFrom: number,
+  notes: string[],
+): readonly RecoveredQueue[] {
+  const { ext } = queues;
+  if (ext?.enabled !== true) return recovered;
+  notes.push(...removeOrphans(queues, ext));
+  return recovered.map((queue) => {
+    const { topic, queueId, lastPhysical } = queue;
+    const again = lastPhysical > dispatchFrom && ends.get(topic, queueId) !== undefined;
+    const bounds = again ? queues.truncateBeyond(topic, queueId, dispatchFrom) : queue;
+    cutExt(queues, ext, topic, queueId, bounds.maxOffset);
+    return { topic, queueId, ...bounds };
+  });
 }
 
 /** The queues that have files, and those that will have some once the records from `dispatchFrom` on are dispatched. */

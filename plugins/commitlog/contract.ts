@@ -2,6 +2,7 @@ import type { InjectionToken } from 'tsyringe';
 import type { QueueTable } from '../../kernel/ring/queue-table.js';
 import type { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import type { Watermarks } from '../../kernel/ring/watermarks.js';
+import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import type { StorePaths } from '../../store/files/paths.js';
 import type { LogLocation } from '../../workers/commitlog/contract.js';
@@ -79,6 +80,7 @@ export interface StoreState {
   readonly paths: StorePaths;
   /** For the boots of workers. */
   readonly log: LogLocation;
+  readonly queueExt: ExtFilesOptions;
   readonly watermarks: Watermarks;
   readonly queueTable: QueueTable;
   /** Wakes the network thread when a cursor moved. */

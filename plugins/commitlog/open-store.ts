@@ -5,6 +5,7 @@ import { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import { Watermarks } from '../../kernel/ring/watermarks.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { markEnded, markRunning } from '../../store/checkpoint/checkpoint.js';
+import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { MemoryFiles } from '../../store/files/memory-files.js';
 import { nodeFiles } from '../../store/files/node-files.js';
@@ -21,6 +22,7 @@ export class OpenStore implements StoreState {
   readonly files: StoreFiles;
   readonly paths: StorePaths;
   readonly log: LogLocation;
+  readonly queueExt: ExtFilesOptions;
   readonly watermarks = new Watermarks(Watermarks.allocate());
   readonly queueTable: QueueTable;
   readonly wake: WakeLoop;
@@ -42,6 +44,11 @@ export class OpenStore implements StoreState {
       temporaryDir: this.paths.temporary,
       segmentBytes: options.mappedFileSizeCommitLog,
       ...(options.memory ? { files: this.files } : {}),
+    };
+    this.queueExt = {
+      dir: this.paths.consumeQueueExt,
+      fileBytes: options.mappedFileSizeConsumeQueueExt,
+      enabled: options.enableConsumeQueueExt,
     };
     this.queueTable = new QueueTable(QueueTable.allocate(options.queueTableRowsMax));
     this.wake = new WakeLoop((error) =>

@@ -20,6 +20,7 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
     fileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
     openMax: options.queueFilesOpenMax,
     mode: 'readWrite',
+    ext: state.queueExt,
   });
   try {
     const nowMs = clock.wallMs();

@@ -9,12 +9,20 @@ export interface MessageProperties {
   get(name: string): string | undefined;
 }
 
+/** What is stored beside a ConsumeQueue entry while enableConsumeQueueExt is on. */
+export interface EntryExtension {
+  /** When the message was stored, ms. */
+  readonly storeTimestamp: number;
+  /** Which filters the message may pass; undefined when nothing computed it. */
+  readonly bitmap: Uint8Array | undefined;
+}
+
 /** One subscription's filter, compiled once. Must be pure: same message, same answer. */
 export interface CompiledFilter {
   /** True: every message matches, and neither function needs to be asked. */
   readonly everything?: boolean;
   /** From the ConsumeQueue entry alone. False means certainly no match; true means look further (or match, without `matches`). */
-  matchesTagsCode?(tagsCode: bigint): boolean;
+  matchesTagsCode?(tagsCode: bigint, extension?: EntryExtension): boolean;
   /** From the record's properties; called only when `matchesTagsCode` did not say no. Missing: the tags code decides. */
   matches?(properties: MessageProperties): boolean;
 }

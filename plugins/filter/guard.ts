@@ -39,9 +39,9 @@ function guarded(filter: CompiledFilter, onFault: OnFault): CompiledFilter {
   const safe: { -readonly [Ask in keyof CompiledFilter]: CompiledFilter[Ask] } =
     filter.everything === true ? { everything: true } : {};
   if (filter.matchesTagsCode !== undefined) {
-    safe.matchesTagsCode = (tagsCode) => {
+    safe.matchesTagsCode = (tagsCode, extension) => {
       try {
-        return verdict(filter.matchesTagsCode?.(tagsCode), onFault);
+        return verdict(filter.matchesTagsCode?.(tagsCode, extension), onFault);
       } catch (error) {
         return fault(`matchesTagsCode threw ${messageOf(error)}`, onFault);
       }

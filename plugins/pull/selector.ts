@@ -1,12 +1,13 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
+import type { ExtUnit } from '../../store/consumequeue/ext-unit.js';
 import { UNIT_BYTES, unitTagsCode } from '../../store/consumequeue/unit.js';
 import { LogReader } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
 import type { RecordSlice } from './hot-blocks.js';
 import { RecordSource, type Candidate } from './record-source.js';
 import type { SelectRequest, Selection, SelectionStatus } from './selection.js';
-import { UnitWalk } from './unit-walk.js';
+import { unitMayMatch, UnitWalk } from './unit-walk.js';
 
 /** Units looked at when something arrives for a held pull. */
 const UNITS_MAX = 800;
@@ -41,6 +42,7 @@ export class MessageSelector {
     if (offset > maxOffset) return none('OFFSET_OVERFLOW_BADLY', maxOffset);
     const walk = new UnitWalk(
       (from, count) => this.queues.entries(topic, queueId, offset + from, count),
+      (address) => this.queues.extUnit(topic, queueId, address),
       filter,
       this.#limitOf(request),
     );
@@ -53,8 +55,9 @@ export class MessageSelector {
     if (filter.everything === true || filter.matchesTagsCode === undefined) return true;
     const units = this.queues.entries(topic, queueId, from, Math.min(to - from, UNITS_MAX));
     if (units.length < (to - from) * UNIT_BYTES) return true;
+    const extUnit = (address: bigint): ExtUnit | undefined => this.queues.extUnit(topic, queueId, address);
     for (let at = 0; at < units.length; at += UNIT_BYTES)
-      if (filter.matchesTagsCode(unitTagsCode(units, at))) return true;
+      if (unitMayMatch(filter.matchesTagsCode, unitTagsCode(units, at), extUnit)) return true;
     return false;
   }
 

@@ -1,4 +1,5 @@
 import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsCode } from '../../store/consumequeue/unit.js';
+import { isExtAddress, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
 import type { CompiledFilter } from '../filter/contract.js';
 import type { Candidate } from './record-source.js';
 
@@ -6,6 +7,17 @@ import type { Candidate } from './record-source.js';
 const UNITS_MAX = 800;
 /** Units asked for at a time: most pulls are full before the first piece ends. */
 const PIECE_UNITS = 64;
+
+/** Asks a filter about a unit's tags code; `extUnit` finds the ext unit of an address. One that is missing lets the message pass. */
+export function unitMayMatch(
+  matchesTagsCode: (tagsCode: bigint, extension?: ExtUnit) => boolean,
+  code: bigint,
+  extUnit: (address: bigint) => ExtUnit | undefined,
+): boolean {
+  if (!isExtAddress(code)) return matchesTagsCode(code);
+  const unit = extUnit(code);
+  return unit === undefined || matchesTagsCode(unit.tagsCode, unit);
+}
 
 /** Goes through one pull's ConsumeQueue units. */
 export class UnitWalk {
@@ -20,6 +32,7 @@ export class UnitWalk {
   /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
   constructor(
     private readonly fetch: (from: number, count: number) => Buffer,
+    private readonly extUnit: (address: bigint) => ExtUnit | undefined,
     private readonly filter: CompiledFilter,
     private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
   ) {
@@ -51,7 +64,8 @@ export class UnitWalk {
       this.lastPhysical = candidate.physicalOffset;
       if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
       if (this.isFull(messages + found.length, total, candidate)) break;
-      if (matchesTagsCode?.(unitTagsCode(piece, at)) === false) continue;
+      if (matchesTagsCode !== undefined && !unitMayMatch(matchesTagsCode, unitTagsCode(piece, at), this.extUnit))
+        continue;
       found.push(candidate);
       total += candidate.size;
     }

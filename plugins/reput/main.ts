@@ -48,6 +48,8 @@ export class Reput implements PluginMain {
       checkpointPath: state.paths.checkpoint,
       queueFileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
       queueFilesOpenMax: options.queueFilesOpenMax,
+      ext: state.queueExt,
+      extBitmapBytes: options.bitMapLengthConsumeQueueExt >> 3,
       delayLevelsMs: parseDelayLevels(options.messageDelayLevel),
       watermarks: state.watermarks.memory,
       queueTable: state.queueTable.memory,

@@ -4,13 +4,21 @@ import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
+import { extOffsetOf, isExtAddress, unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
-import { queueFileBytes, UNIT_BYTES } from '../../store/consumequeue/unit.js';
+import {
+  queueFileBytes,
+  UNIT_BYTES,
+  unitPhysicalOffset,
+  unitSize,
+  unitTagsCode,
+} from '../../store/consumequeue/unit.js';
 import { searchOffsetOn } from '../../workers/pool/handle.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { QueueEntry, Queues } from './contract.js';
+import { ExtAhead } from './ext-ahead.js';
 import { UnitsAhead } from './units-ahead.js';
 
 const ARRIVALS = 16_384;
@@ -24,6 +32,7 @@ export class QueueReader implements Queues {
   readonly #listeners: ((topic: string, queueId: number, maxOffset: number) => void)[] = [];
   readonly #ring: ArrivalRing;
   readonly #units = new UnitsAhead();
+  readonly #ext = new ExtAhead();
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
@@ -40,6 +49,7 @@ export class QueueReader implements Queues {
       fileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
       openMax: options.queueFilesOpenMax,
       mode: 'read',
+      ext: state.queueExt,
     });
     const ring = (this.#ring = new ArrivalRing(this.arrivals));
     state.wake.add(
@@ -91,11 +101,25 @@ export class QueueReader implements Queues {
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
     const unit = this.entries(topic, queueId, offset, 1);
     if (unit.length < UNIT_BYTES) return undefined;
+    const code = unitTagsCode(unit, 0);
     return {
-      physicalOffset: Number(unit.readBigInt64BE(0)),
-      size: unit.readInt32BE(8),
-      tagsCode: unit.readBigInt64BE(12),
+      physicalOffset: unitPhysicalOffset(unit, 0),
+      size: unitSize(unit, 0),
+      tagsCode: isExtAddress(code) ? this.extUnit(topic, queueId, code)?.tagsCode : code,
     };
+  }
+
+  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined {
+    const row = this.state.queueTable.find(topic, queueId);
+    if (row < 0) return undefined;
+    const extOffset = extOffsetOf(address);
+    const lastOffset = (): number => {
+      const last = this.entries(topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
+      return last.length < UNIT_BYTES ? -1 : unitExtOffset(last, 0);
+    };
+    return this.#ext.read(row, extOffset, lastOffset, (target) =>
+      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length),
+    );
   }
 
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {

@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/base/clock.js';
 import type { Logger } from '../../kernel/base/logger.js';
 import { SystemTopic } from '../../protocol/message/names.js';
+import { deliverTimestamp } from '../../store/dispatch/delay-levels.js';
 import type { LogReader, MessageWriter } from '../commitlog/contract.js';
-import type { Queues } from '../reput/contract.js';
+import type { QueueEntry, Queues } from '../reput/contract.js';
 import type { DelayLevels } from './delays.js';
 import { dueMessage } from './delivery.js';
 
@@ -74,14 +75,21 @@ export class LevelCursor {
       const offset = Math.max(delays.progress.get(this.level) ?? 0, queues.minOffset(SystemTopic.SCHEDULE, queueId));
       const entry = queues.entry(SystemTopic.SCHEDULE, queueId, offset);
       if (entry === undefined) return undefined;
+      const due = await this.#due(entry);
       const now = clock.wallMs();
-      const due = Number(entry.tagsCode);
       // 4.9: correctDeliverTimestamp: a due time further away than the level's delay comes from a clock that was set back.
       if (due > now && due <= now + delays.levelsMs[queueId]) return due - now;
       if (!(await this.#deliver(entry.physicalOffset))) return RETRY_MS;
       delays.progress.set(this.level, offset + 1);
     }
     return undefined;
+  }
+
+  /** When a message falls due, ms; worked out again when its ext unit is missing (4.9: DeliverDelayedMessageTimerTask). */
+  async #due({ tagsCode, physicalOffset }: QueueEntry): Promise<number> {
+    if (tagsCode !== undefined) return Number(tagsCode);
+    const { delays, log } = this.needs;
+    return deliverTimestamp(delays.levelsMs, this.level, await log.storeTimestamp(physicalOffset));
   }
 
   /** False when it must be tried again. */

@@ -6,6 +6,9 @@ import { listBases } from '../commitlog/segment-check.js';
 import type { StoreFile, StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
 import { segmentName } from '../files/paths.js';
+import { ExtFiles, type ExtFilesOptions } from './ext-files.js';
+import { extEndBefore } from './ext-scan.js';
+import type { ExtUnits } from './ext-unit.js';
 import { minAbove, type QueueBounds, queueBounds } from './queue-scan.js';
 import { truncateBeyond } from './queue-cut.js';
 import { BLANK_SIZE, UNIT_BYTES } from './unit.js';
@@ -25,6 +28,7 @@ export interface QueueFilesOptions {
   /** Descriptors open at a time, over all queues. */
   readonly openMax: number;
   readonly mode: 'read' | 'readWrite';
+  readonly ext?: ExtFilesOptions;
 }
 
 function isQueueId(queueId: number): boolean {
@@ -58,6 +62,7 @@ export class QueueFiles {
   readonly dir: string;
   readonly temporaryDir: string;
   readonly fileBytes: number;
+  readonly ext: ExtFiles | undefined;
   readonly #open: OpenFiles;
   readonly #folders = new Map<string, Map<number, QueueFolder>>();
   readonly #dirty = new Set<string>();
@@ -73,6 +78,7 @@ export class QueueFiles {
     this.temporaryDir = options.temporaryDir;
     this.fileBytes = options.fileBytes;
     this.#open = new OpenFiles(options.files, options.mode, options.openMax);
+    this.ext = options.ext === undefined ? undefined : new ExtFiles(options.ext, options);
   }
 
   get openCount(): number {
@@ -81,16 +87,19 @@ export class QueueFiles {
 
   /**
    * Puts `unitBytes` bytes of whole units where they belong from `queueOffset` on, across file ends; missing files are made complete.
-   * The units are in the page cache after it, on disk after `syncDirty`.
+   * The units are in the page cache after it, on disk after `syncDirty`. `ext`: their ext units, which are written first; `units`
+   * then get the addresses.
    */
   write(
     topic: string,
     queueId: number,
     queueOffset: number,
-    units: Uint8Array,
+    units: Buffer,
     unitBytes: number,
     unitsOffset = 0,
+    ext?: ExtUnits,
   ): void {
+    if (ext !== undefined) this.#placeExt(topic, queueId, queueOffset, units, unitsOffset, ext);
     const folder = this.#folder(topic, queueId);
     const start = queueOffset * UNIT_BYTES;
     for (let done = 0; done < unitBytes;) {
@@ -152,6 +161,13 @@ export class QueueFiles {
     return listBases(this.files, this.queueDir(topic, queueId));
   }
 
+  /** Paths of all files, ext files first: in this order they may be synced. */
+  *paths(): IterableIterator<string> {
+    if (this.ext !== undefined) yield* this.ext.paths();
+    for (const { topic, queueId } of this.list().queues)
+      for (const base of this.bases(topic, queueId)) yield join(this.queueDir(topic, queueId), segmentName(base));
+  }
+
   /** See queueBounds. */
   bounds(topic: string, queueId: number): QueueBounds {
     return queueBounds(this, topic, queueId);
@@ -184,22 +200,23 @@ export class QueueFiles {
   }
 
   /**
-   * Syncs at most `filesMax` of the files written since; returns how many are left. After a failure each later call throws the same:
+   * Syncs at most `filesMax` of the files written since, all ext files before; returns how many are left. After a failure each later call throws the same:
    * what could not be written is lost, and a later success would hide it.
    */
   syncDirty(filesMax = Number.POSITIVE_INFINITY): number {
     if (this.#syncError !== undefined) throw this.#syncError;
     let left = filesMax;
-    for (const path of this.#dirty) {
-      if (left <= 0) break;
-      left -= 1;
-      try {
+    try {
+      this.ext?.syncDirty();
+      for (const path of this.#dirty) {
+        if (left <= 0) break;
+        left -= 1;
         this.#tryGet(path)?.sync();
-      } catch (error) {
-        this.#syncError = error;
-        throw error;
+        this.#dirty.delete(path);
       }
-      this.#dirty.delete(path);
+    } catch (error) {
+      this.#syncError = error;
+      throw error;
     }
     return this.#dirty.size;
   }
@@ -214,6 +231,7 @@ export class QueueFiles {
     this.#forget(join(this.dir, topic));
     this.#folders.delete(topic);
     this.files.removeTree(join(this.dir, topic));
+    this.ext?.remove(topic);
   }
 
   removeQueue(topic: string, queueId: number): void {
@@ -221,16 +239,34 @@ export class QueueFiles {
     this.#forget(dir);
     this.#folders.get(topic)?.delete(queueId);
     this.files.removeTree(dir);
+    this.ext?.remove(topic, queueId);
   }
 
   /** Lets go of a queue's descriptors because its files changed behind this instance. */
   forget(topic: string, queueId: number): void {
     this.#forget(this.queueDir(topic, queueId));
     this.#folders.get(topic)?.delete(queueId);
+    this.ext?.forget(topic, queueId);
   }
 
   close(): void {
     this.#open.closeAll();
+    this.ext?.close();
+  }
+
+  #placeExt(
+    topic: string,
+    queueId: number,
+    queueOffset: number,
+    units: Buffer,
+    unitsOffset: number,
+    ext: ExtUnits,
+  ): void {
+    const files = this.ext;
+    assert(files?.enabled === true, 'ext units came while enableConsumeQueueExt is off');
+    files.place(topic, queueId, queueOffset, units, unitsOffset, ext, () =>
+      extEndBefore(this, files, topic, queueId, queueOffset),
+    );
   }
 
   #forget(dir: string): void {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { StoreFile } from '../files/contract.js';
 import { segmentName } from '../files/paths.js';
+import { ExtScan } from './ext-scan.js';
 import type { QueueFiles } from './queue-files.js';
 import { firstAtOrAbove } from './search.js';
 import { isBlankUnit, isRecordUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from './unit.js';
@@ -18,11 +19,14 @@ const CHUNK_BYTES = 64 * 1020;
 
 /**
  * Where a queue's valid units end, judged from the third last file on (4.9: ConsumeQueue#recover): at the first that is unwritten, or
- * whose physical offset does not grow. Reads only.
+ * whose physical offset does not grow, or whose ext unit is missing while such are written. Reads only.
  */
 export function queueBounds(queues: QueueFiles, topic: string, queueId: number): QueueBounds {
   const bases = queues.bases(topic, queueId);
-  const scan = new UnitScan();
+  const { ext } = queues;
+  const scan = new UnitScan(
+    ext?.enabled === true ? new ExtScan(ext, topic, queueId, ext.bases(topic, queueId)[0] ?? 0) : undefined,
+  );
   const dir = queues.queueDir(topic, queueId);
   let end = bases[0] ?? 0;
   for (const base of bases.slice(-3)) {
@@ -42,6 +46,8 @@ class UnitScan {
   lastPhysical = -1;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
 
+  constructor(private readonly ext: ExtScan | undefined) {}
+
   /** Bytes of valid units from the file's start on. */
   file(file: StoreFile, fileBytes: number): number {
     for (let position = 0; position < fileBytes;) {
@@ -57,7 +63,7 @@ class UnitScan {
     for (let at = 0; at + UNIT_BYTES <= length; at += UNIT_BYTES) {
       if (isRecordUnit(this.#chunk, at)) {
         const physicalOffset = unitPhysicalOffset(this.#chunk, at);
-        if (physicalOffset < this.lastPhysical) return at;
+        if (physicalOffset < this.lastPhysical || this.ext?.isWhole(this.#chunk, at) === false) return at;
         this.lastPhysical = physicalOffset + unitSize(this.#chunk, at);
       } else if (!isBlankUnit(this.#chunk, at)) {
         return at;

@@ -1,5 +1,6 @@
 import { KernelError } from '../../kernel/base/errors.js';
 import { checkSegments } from '../commitlog/segment-check.js';
+import { checkExt } from './ext-cut.js';
 import { hasUnitsBehind } from './queue-cut.js';
 import type { QueueFiles, QueueId } from './queue-files.js';
 import { boundsWithin, type QueueBounds } from './queue-scan.js';
@@ -45,7 +46,7 @@ interface Finding {
 export function recoverQueues(options: RecoverQueuesOptions): QueueRecovery {
   const { queues, physicalMin, physicalEnd } = options;
   const { queues: ids, skipped } = queues.list();
-  const findings = ids.map((queue) => examine(queues, queue, physicalEnd));
+  const findings = ids.map((queue) => examine(options, queue));
   const notes = [...skipped];
   let rebuildFrom = Number.POSITIVE_INFINITY;
   for (const finding of findings) {
@@ -66,11 +67,12 @@ export function recoverQueues(options: RecoverQueuesOptions): QueueRecovery {
 
 const NOTHING: QueueBounds = { minOffset: 0, maxOffset: 0, lastPhysical: -1 };
 
-function examine(queues: QueueFiles, queue: QueueId, physicalEnd: number): Finding {
+function examine({ queues, physicalMin, physicalEnd }: RecoverQueuesOptions, queue: QueueId): Finding {
   const { topic, queueId } = queue;
   try {
     const { emptyLast } = checkSegments(queues.files, queues.queueDir(topic, queueId), queues.fileBytes);
     const bounds = boundsWithin(queues, topic, queueId, physicalEnd);
+    if (queues.ext?.enabled === true) checkExt(queues, queues.ext, queue, bounds, physicalMin);
     const behind = hasUnitsBehind(queues, topic, queueId, bounds.maxOffset);
     return { queue, bounds, emptyLast, damage: undefined, behind };
   } catch (error) {

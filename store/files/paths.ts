@@ -7,6 +7,7 @@ export interface StorePaths {
   readonly root: string;
   readonly commitLog: string;
   readonly consumeQueue: string;
+  readonly consumeQueueExt: string;
   readonly index: string;
   readonly config: string;
   readonly checkpoint: string;
@@ -23,6 +24,7 @@ export function storePaths(root: string, commitLogDir?: string): StorePaths {
     root,
     commitLog: commitLogDir === undefined || commitLogDir === '' ? join(root, 'commitlog') : commitLogDir,
     consumeQueue: join(root, 'consumequeue'),
+    consumeQueueExt: join(root, 'consumequeue_ext'),
     index: join(root, 'index'),
     config: join(root, 'config'),
     checkpoint: join(root, 'checkpoint'),

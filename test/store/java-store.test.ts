@@ -70,7 +70,7 @@ describe('a store written by RocketMQ 4.9.7', () => {
 
   it('gets the same queue files from our dispatching, byte for byte', () => {
     const files = javaFiles(golden, isLog);
-    dispatchLog(openLog(files), queuesOf(files), 0, levels);
+    dispatchLog(openLog(files), queuesOf(files), 0, { delayLevels: levels });
     assertSameQueues(files, golden.files);
   });
 
@@ -79,7 +79,7 @@ describe('a store written by RocketMQ 4.9.7', () => {
     const segments = openLog(files);
     assert.equal(segments.minOffset, golden.headless.state.minPhysical);
     const queues = queuesOf(files);
-    dispatchLog(segments, queues, segments.minOffset, levels);
+    dispatchLog(segments, queues, segments.minOffset, { delayLevels: levels });
     // 4.9 dispatches again before it has loaded its delay levels: the due times of delayed messages are lost, and they are delivered
     // at once. Ours are those of the first dispatching.
     const isDelayed = (path: string): boolean => path.includes('SCHEDULE_TOPIC_XXXX');
@@ -128,7 +128,7 @@ describe('a store written by RocketMQ 4.9.7', () => {
     const files = javaFiles(golden, isHeadlessLog);
     const segments = openLog(files);
     const queues = queuesOf(files, golden.oneFile.queueFileBytes);
-    dispatchLog(segments, queues, segments.minOffset, levels);
+    dispatchLog(segments, queues, segments.minOffset, { delayLevels: levels });
     const times = new Map<number, number>();
     recoverLog({
       segments,

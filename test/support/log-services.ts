@@ -127,6 +127,8 @@ export class LogServices {
           checkpointPath: this.checkpointPath,
           queueFileBytes: this.#queueFileBytes,
           queueFilesOpenMax: 16,
+          ext: { dir: `${STORE}/consumequeue_ext`, fileBytes: 128, enabled: false },
+          extBitmapBytes: 8,
           delayLevelsMs: [1000, 5000],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,

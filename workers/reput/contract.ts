@@ -1,5 +1,6 @@
 import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { QueueTableMemory } from '../../kernel/ring/queue-table.js';
+import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { IndexLayout } from '../../store/index/layout.js';
 import type { IndexMemory } from '../../store/index/shared-index.js';
 import type { LogLocation } from '../commitlog/contract.js';
@@ -21,6 +22,9 @@ export interface ReputBoot {
   /** Bytes of one ConsumeQueue file (mappedFileSizeConsumeQueue). */
   readonly queueFileBytes: number;
   readonly queueFilesOpenMax: number;
+  readonly ext: ExtFilesOptions;
+  /** Bytes of bitmap expected in an ext unit (bitMapLengthConsumeQueueExt). */
+  readonly extBitmapBytes: number;
   /** Delay of each level in ms, level 1 first: SCHEDULE_TOPIC_XXXX keeps the due time in the tags code. */
   readonly delayLevelsMs: readonly number[];
   readonly watermarks: SharedArrayBuffer;

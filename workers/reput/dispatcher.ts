@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
@@ -10,7 +9,6 @@ import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
-import { segmentName } from '../../store/files/paths.js';
 import { Checkpoints } from './checkpoints.js';
 import type { ReputBoot, ReputCalls } from './contract.js';
 import { Indexer } from './indexer.js';
@@ -35,7 +33,7 @@ export class Dispatcher implements Service {
   readonly #queues: QueueFiles;
   readonly #chunks: LogChunks;
   readonly #followers: Doorbell[];
-  readonly #units = new UnitBatch();
+  readonly #units: UnitBatch;
   readonly #checkpoints: Checkpoints;
   readonly #index: Indexer | undefined;
   readonly #fields: DispatchFields;
@@ -66,7 +64,9 @@ export class Dispatcher implements Service {
       fileBytes: boot.queueFileBytes,
       openMax: boot.queueFilesOpenMax,
       mode: 'readWrite',
+      ext: boot.ext,
     });
+    this.#units = new UnitBatch(boot.ext.enabled ? boot.extBitmapBytes : undefined);
     this.#fields = new DispatchFields(boot.delayLevelsMs);
     this.#chunks = new LogChunks(this.#files, boot.log, this.#watermarks.get(Watermark.dispatched));
     this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
@@ -141,10 +141,10 @@ export class Dispatcher implements Service {
     const row = this.#table.find(fields.topic, fields.queueId);
     if (row < 0)
       return this.#skip(physicalOffset, `queue ${fields.queueId} of ${fields.topic} is not in the queue table`);
-    const { queueOffset, size, tagsHigh, tagsLow } = fields;
-    if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow)) return;
+    const { queueOffset, size, tagsHigh, tagsLow, storeTimestamp } = fields;
+    if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp)) return;
     this.#writeUnits();
-    this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow);
+    this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp);
   }
 
   #deleteTopic(topic: string, until: number): void {
@@ -158,8 +158,8 @@ export class Dispatcher implements Service {
   }
 
   #writeUnits(): void {
-    this.#units.drain((row, firstOffset, bytes, byteLength) => {
-      this.#queues.write(this.#table.topicOf(row), this.#table.queueIdOf(row), firstOffset, bytes, byteLength);
+    this.#units.drain((row, firstOffset, bytes, byteLength, ext) => {
+      this.#queues.write(this.#table.topicOf(row), this.#table.queueIdOf(row), firstOffset, bytes, byteLength, 0, ext);
       const end = firstOffset + byteLength / UNIT_BYTES;
       if (end > this.#table.get(row, QueueWord.dispatched)) this.#table.set(row, QueueWord.dispatched, end);
       this.#arrivals.push(row);
@@ -212,14 +212,13 @@ export class Dispatcher implements Service {
 
   /** A checkpoint that is written by this life vouches for what the one before it wrote, too. */
   #syncAll(): void {
-    for (const { topic, queueId } of this.#queues.list().queues)
-      for (const base of this.#queues.bases(topic, queueId)) {
-        const file = this.#files.open(join(this.#queues.queueDir(topic, queueId), segmentName(base)), 'readWrite');
-        try {
-          file.sync();
-        } finally {
-          file.close();
-        }
+    for (const path of this.#queues.paths()) {
+      const file = this.#files.open(path, 'readWrite');
+      try {
+        file.sync();
+      } finally {
+        file.close();
       }
+    }
   }
 }

@@ -9,6 +9,7 @@ describe('store paths', () => {
       root: '/data/store',
       commitLog: '/data/store/commitlog',
       consumeQueue: '/data/store/consumequeue',
+      consumeQueueExt: '/data/store/consumequeue_ext',
       index: '/data/store/index',
       config: '/data/store/config',
       checkpoint: '/data/store/checkpoint',

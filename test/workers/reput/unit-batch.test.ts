@@ -25,7 +25,7 @@ describe('unit batch', () => {
       [7, 101],
       [3, 1],
     ])
-      assert.equal(batch.add(row, offset, row * 1000 + offset, 50, 0, 0), true);
+      assert.equal(batch.add(row, offset, row * 1000 + offset, 50, 0, 0, 0), true);
     assert.deepEqual(drained(batch), [
       [7, 100, [7100, 7101]],
       [3, 0, [3000, 3001]],
@@ -36,21 +36,21 @@ describe('unit batch', () => {
   it('takes no unit that does not follow its row, be it behind a gap, twice or before', () => {
     for (const offset of [12, 11 - 1, 9]) {
       const batch = new UnitBatch();
-      batch.add(1, 10, 1, 50, 0, 0);
-      assert.equal(batch.add(1, offset, 2, 50, 0, 0), false);
+      batch.add(1, 10, 1, 50, 0, 0, 0);
+      assert.equal(batch.add(1, offset, 2, 50, 0, 0, 0), false);
       assert.deepEqual(drained(batch), [[1, 10, [1]]]);
-      assert.equal(batch.add(1, offset, 2, 50, 0, 0), true);
+      assert.equal(batch.add(1, offset, 2, 50, 0, 0, 0), true);
       assert.deepEqual(drained(batch), [[1, offset, [2]]]);
     }
   });
 
   it('grows with its row, and forgets what is cleared', () => {
     const batch = new UnitBatch();
-    for (let i = 0; i < 1000; i++) batch.add(0, i, i * 10, 50, 0, 0);
+    for (let i = 0; i < 1000; i++) batch.add(0, i, i * 10, 50, 0, 0, 0);
     assert.deepEqual(drained(batch), [[0, 0, Array.from({ length: 1000 }, (_, i) => i * 10)]]);
-    batch.add(0, 5, 5, 50, 0, 0);
+    batch.add(0, 5, 5, 50, 0, 0, 0);
     batch.clear();
-    batch.add(0, 9, 9, 50, 0, 0);
+    batch.add(0, 9, 9, 50, 0, 0, 0);
     assert.deepEqual(drained(batch), [[0, 9, [9]]]);
   });
 
@@ -64,7 +64,7 @@ describe('unit batch', () => {
           const offset = next.get(row) ?? 0;
           next.set(row, offset + 1);
           expected.set(row, [...(expected.get(row) ?? []), i]);
-          assert.equal(batch.add(row, offset, i, 50, 0, 0), true);
+          assert.equal(batch.add(row, offset, i, 50, 0, 0, 0), true);
         });
         assert.deepEqual(
           drained(batch),
