@@ -43,6 +43,11 @@ const relations: readonly Relation[] = [
     says: (o) =>
       `memoryStoreBytesMax ${o.memoryStoreBytesMax} does not hold two files of mappedFileSizeCommitLog ${o.mappedFileSizeCommitLog}`,
   },
+  {
+    holds: (o) => o.diskSpaceCleanForciblyRatio <= o.diskSpaceWarningLevelRatio,
+    says: (o) =>
+      `diskSpaceCleanForciblyRatio ${o.diskSpaceCleanForciblyRatio} is above diskSpaceWarningLevelRatio ${o.diskSpaceWarningLevelRatio}: sends would be refused before anything is deleted`,
+  },
 ];
 
 /** Throws KernelError (exit code 2) with every relation that does not hold. */

@@ -2,7 +2,14 @@ import type { Declaration } from './declare.js';
 import { identityOptions, ignoredBrokerOptions, servingOptions, topicOptions } from './option-list-broker.js';
 import { netOptions, namesrvOptions } from './option-list-net.js';
 import { boundOptions, periodOptions, processOptions } from './option-list-own.js';
-import { haOptions, ignoredStoreOptions, readingOptions, scheduleOptions, storeOptions } from './option-list-store.js';
+import {
+  haOptions,
+  ignoredStoreOptions,
+  readingOptions,
+  retentionOptions,
+  scheduleOptions,
+  storeOptions,
+} from './option-list-store.js';
 
 type Values<L extends readonly Declaration[]> = {
   readonly [D in L[number] as D['name']]: D['default'];
@@ -21,6 +28,7 @@ export interface Options
     Values<typeof storeOptions>,
     Values<typeof readingOptions>,
     Values<typeof scheduleOptions>,
+    Values<typeof retentionOptions>,
     Values<typeof haOptions>,
     Values<typeof ignoredStoreOptions>,
     Values<typeof netOptions>,
@@ -37,6 +45,7 @@ export const optionGroups: readonly { readonly title: string; readonly list: rea
   { title: 'Store', list: storeOptions },
   { title: 'Reading', list: readingOptions },
   { title: 'Delayed messages', list: scheduleOptions },
+  { title: 'Retention', list: retentionOptions },
   { title: 'Replication', list: haOptions },
   { title: 'Sockets', list: netOptions },
   { title: 'Name server', list: namesrvOptions },

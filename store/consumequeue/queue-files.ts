@@ -223,6 +223,21 @@ export class QueueFiles {
     this.files.removeTree(dir);
   }
 
+  /** Removes the files that hold only units below `queueOffset`, the first one first, never the last; returns their names. */
+  dropBelow(topic: string, queueId: number, queueOffset: number): string[] {
+    const dir = this.queueDir(topic, queueId);
+    const removed: string[] = [];
+    for (const base of this.bases(topic, queueId).slice(0, -1)) {
+      if (base + this.fileBytes > queueOffset * UNIT_BYTES) break;
+      const path = join(dir, segmentName(base));
+      this.#open.close(path);
+      this.#dirty.delete(path);
+      this.files.remove(path);
+      removed.push(segmentName(base));
+    }
+    return removed;
+  }
+
   /** Lets go of a queue's descriptors because its files changed behind this instance. */
   forget(topic: string, queueId: number): void {
     this.#forget(this.queueDir(topic, queueId));
