@@ -75,7 +75,8 @@ export class LogCleaner {
   /** The next passes delete old files at whatever hour (4.9: executeDeleteFilesManually). */
   askFor(): void {
     this.#manualPasses = MANUAL_PASSES;
-    void this.run();
+    // One that runs already may have looked before.
+    void (this.#running ?? Promise.resolve()).then(() => this.run());
   }
 
   async stop(): Promise<void> {
