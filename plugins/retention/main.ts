@@ -45,10 +45,9 @@ export class Retention implements PluginMain {
     await this.queueCleaner.stop();
   }
 
-  /** A disk that has just become so full does not wait for the next pass. */
+  /** A disk that is so full does not wait for the next pass. */
   async #check(): Promise<void> {
-    const { forced } = this.disks.level;
     await this.disks.look();
-    if (forced === 0 && this.disks.level.forced > 0) await this.cleaner.run();
+    if (this.disks.level.forced > 0 && this.options.cleanFileForciblyEnable) await this.cleaner.run();
   }
 }
