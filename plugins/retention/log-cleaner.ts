@@ -103,11 +103,14 @@ export class LogCleaner {
     const { level } = this.disks;
     const timeUp = isDeleteTime(this.#hours, this.clock.wallMs());
     const manual = this.#manualPasses > 0;
-    const settled = this.clock.monoMs() - this.#deletedMonoMs >= SETTLE_MS;
-    const byDisk = this.options.cleanFileForciblyEnable && settled ? level.forced : 0;
+    const byDisk = this.options.cleanFileForciblyEnable && this.#settled() ? level.forced : 0;
     const forced = Math.max(this.memory.forced(), byDisk);
     const { reclaim } = level;
     return timeUp || reclaim || manual || forced > 0 ? { timeUp, reclaim, manual, forced } : undefined;
+  }
+
+  #settled(): boolean {
+    return this.clock.monoMs() - this.#deletedMonoMs >= SETTLE_MS;
   }
 
   async #raiseLogMin(reason: Reason): Promise<void> {
@@ -124,7 +127,7 @@ export class LogCleaner {
     const wanted = newLogMin(ages, logMin, rules);
     const min =
       wanted === logMin ? logMin : newLogMin(ages, logMin, { ...rules, settledEnd: await this.#settledEnd() });
-    this.#tellStuck(min === logMin && (reason.reclaim || reason.forced > 0));
+    if (this.#settled()) this.#tellStuck(min === logMin && (reason.reclaim || reason.forced > 0));
     if (min === logMin) return;
     this.logger.info({ ...reason, from: logMin, to: min }, 'old files of the commit log are deleted');
     watermarks.advance(Watermark.logMin, min);
