@@ -9,7 +9,7 @@ export const storeOptions = [
     'memoryStoreBytesMax',
     536_870_912,
     'bytes',
-    'bound of the memory store; when it is full sends are answered 14',
+    'bound of the memory store; when room gets short the oldest messages go',
     {
       min: 1_048_576,
       max: LONG_MAX,

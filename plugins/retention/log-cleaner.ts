@@ -1,6 +1,7 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { messageOf } from '../../kernel/base/errors.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
+import { TURN_CEILING_MS } from '../../kernel/threads/limits.js';
 import { Pool } from '../../kernel/threads/contract.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { newLogMin, type DeletionRules } from '../../store/retention/old-segments.js';
@@ -20,7 +21,9 @@ const FILES_PER_PASS_MAX = 10;
 /** 4.9: CleanCommitLogService.MAX_MANUAL_DELETE_FILE_TIMES. */
 const MANUAL_PASSES = 20;
 
-/** Threads let go of removed files within half a second: before, a disk does not show yet what a deletion freed. */
+/** Every thread has a turn within this time, and lets go of what lies below the log's minimum. */
+const LET_GO_MS = TURN_CEILING_MS + 100;
+/** Before, a disk may not show yet what a deletion freed. */
 const SETTLE_MS = 2000;
 
 /** Why files may go now. */
@@ -148,8 +151,10 @@ export class LogCleaner {
     if (this.#queuesFollow !== logMin) {
       await this.queueCleaner.raiseMinima(logMin);
       this.#queuesFollow = logMin;
+      this.reader.forgetRemoved();
+      // Whoever closes a removed file last has the system's work of freeing it: that shall be the pool, not the log's writer.
+      if (!inMemory) await this.pause.for(LET_GO_MS);
     }
-    this.reader.forgetRemoved();
     const args = { logDir: log.dir, segmentBytes: log.segmentBytes, logMin };
     const removed: string[] = [];
     for (

@@ -32,17 +32,22 @@ export class QueueCleaner {
     this.#tasks = retentionTasks(pool, state.log.files);
   }
 
-  /** Every queue begins where the log still has its record, or ends there when it has none. Rejects when queues cannot be read. */
+  /** Every queue begins where the log still has its record, or where it ends when it has none. */
   async raiseMinima(logMin: number): Promise<void> {
     const { paths, queueTable } = this.state;
     for (const spans of this.#chunks()) {
-      const moved = await this.#tasks.queueMinima({
+      const { moved, problems } = await this.#tasks.queueMinima({
         dir: paths.consumeQueue,
         temporaryDir: paths.temporary,
         fileBytes: queueFileBytes(this.options.mappedFileSizeConsumeQueue),
         spans,
         logMin,
       });
+      if (problems.length > 0)
+        this.logger.error(
+          { queues: problems.length, first: problems[0] },
+          'queues cannot be read: they keep their first offset, though older messages go',
+        );
       for (const { row, minimum, oldFiles } of moved) {
         if (minimum > queueTable.get(row, QueueWord.minimum)) queueTable.set(row, QueueWord.minimum, minimum);
         if (oldFiles) this.#old.add(row);

@@ -1,4 +1,5 @@
-import { QueueFiles } from '../consumequeue/queue-files.js';
+import { messageOf } from '../../kernel/base/errors.js';
+import type { QueueFiles } from '../consumequeue/queue-files.js';
 import { minAbove, physicalOffsetOf } from '../consumequeue/queue-scan.js';
 import { UNIT_BYTES } from '../consumequeue/unit.js';
 
@@ -20,19 +21,31 @@ export interface QueueMinimum {
   readonly oldFiles: boolean;
 }
 
+export interface QueueMinima {
+  /** The queues that do not stay as they are. */
+  readonly moved: readonly QueueMinimum[];
+  /** Queues that cannot be read, and why; they stay as they are, and stop no other. */
+  readonly problems: readonly string[];
+}
+
 /**
  * First offset of each queue whose record the log still has, when it begins at `logMin`; the queue's end when all of its records are
  * gone. Looks at every unit it needs, in whichever file (4.9: ConsumeQueue#correctMinOffset looks at the first file only, and leaves
- * a queue of which nothing is left as it was). Queues that stay as they are do not come back.
+ * a queue of which nothing is left as it was).
  */
-export function queueMinima(queues: QueueFiles, spans: readonly QueueSpan[], logMin: number): QueueMinimum[] {
+export function queueMinima(queues: QueueFiles, spans: readonly QueueSpan[], logMin: number): QueueMinima {
   const moved: QueueMinimum[] = [];
+  const problems: string[] = [];
   for (const span of spans) {
-    const minimum = minimumOf(queues, span, logMin);
-    const oldFiles = hasFilesBelow(queues, span, minimum);
-    if (minimum !== span.minimum || oldFiles) moved.push({ row: span.row, minimum, oldFiles });
+    try {
+      const minimum = minimumOf(queues, span, logMin);
+      const oldFiles = hasFilesBelow(queues, span, minimum);
+      if (minimum !== span.minimum || oldFiles) moved.push({ row: span.row, minimum, oldFiles });
+    } catch (error) {
+      problems.push(`${span.topic}/${span.queueId}: ${messageOf(error)}`);
+    }
   }
-  return moved;
+  return { moved, problems };
 }
 
 function minimumOf(queues: QueueFiles, span: QueueSpan, logMin: number): number {

@@ -19,8 +19,7 @@ import { sized } from './support/size.js';
 const MiB = 1024 * 1024;
 /** The store grows with every time that the disk is filled. */
 const DISK_BYTES = sized(24, 96) * MiB;
-/** Only what the disk itself refuses counts: no mark does so before. */
-const NO_MARKS = { diskSpaceWarningLevelRatio: 100, diskSpaceCleanForciblyRatio: 100 };
+const MARKS = { diskSpaceWarningLevelRatio: 90, diskSpaceCleanForciblyRatio: 85 };
 const LIMIT_MS = 30_000;
 /** Comes once the store was looked at and before anything is served. */
 const LOG_OF_A_START = '"validEnd"';
@@ -95,7 +94,7 @@ function run(command: string, ...args: string[]): void {
 
 async function fullDisk(scene: Scene, kind: Kind): Promise<void> {
   const disk = mount(kind, scene.folder());
-  const broker = scene.broker({ flushConsumerOffsetInterval: 200, ...NO_MARKS }, 'command', join(disk, 'store'));
+  const broker = scene.broker({ flushConsumerOffsetInterval: 200 }, 'command', join(disk, 'store'));
   try {
     await broker.start();
     await createTopic(broker.port, 'T', defaultShape.queues);
@@ -178,7 +177,7 @@ function freeBytes(dir: string): number {
 /** The recipe of B07: 60 MiB of messages in files of 16 MiB, then a filler brings the disk to 91 % and goes again. */
 async function aboveMark(scene: Scene): Promise<void> {
   const disk = mount('ext4', scene.folder(), RECIPE.diskBytes);
-  const settings = { mappedFileSizeCommitLog: RECIPE.segmentBytes, cleanFileForciblyEnable: false };
+  const settings = { mappedFileSizeCommitLog: RECIPE.segmentBytes, cleanFileForciblyEnable: false, ...MARKS };
   const broker = scene.broker(settings, 'command', join(disk, 'store'));
   try {
     await broker.start();
@@ -227,7 +226,11 @@ async function aboveMarkAt(percent: number, { disk, broker, load }: AboveMark): 
 /** More is sent than the disk can hold. */
 async function makesRoom(scene: Scene): Promise<void> {
   const disk = mount('ext4', scene.folder(), RECIPE.diskBytes);
-  const broker = scene.broker({ mappedFileSizeCommitLog: RECIPE.segmentBytes / 4 }, 'command', join(disk, 'store'));
+  const broker = scene.broker(
+    { mappedFileSizeCommitLog: RECIPE.segmentBytes / 4, ...MARKS },
+    'command',
+    join(disk, 'store'),
+  );
   try {
     await broker.start();
     await createTopic(broker.port, 'T', defaultShape.queues);

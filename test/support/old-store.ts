@@ -6,9 +6,11 @@ import { decodeGetMaxOffsetResponse, encodeGetMaxOffset } from '../../protocol/h
 import { decodeGetMinOffsetResponse, encodeGetMinOffset } from '../../protocol/headers/get-min-offset.js';
 import { decodeKVTable } from '../../protocol/bodies/kv-table.js';
 import type { RawClient } from './raw-client.js';
-import { send } from './send-pull.js';
+import { sendAsk } from './send-pull.js';
 
 const HOUR_MS = 3_600_000;
+/** Sends under way at a time. */
+const BURST = 10;
 
 /** Small files: some fourteen messages of `fillerBody` in each of the log's, a hundred units in each of a queue's. */
 export const smallFiles = {
@@ -36,11 +38,18 @@ export function makeOld(storeDir: string, count: number, ageHours = 73): void {
   for (const name of logFiles(storeDir).slice(0, count)) utimesSync(join(storeDir, 'commitlog', name), then, then);
 }
 
-/** Sends `count` messages of a kilobyte to queue 0, one after the other. */
+/** Sends `count` messages of a kilobyte to queue 0, in order, some at a time. */
 export async function fillTopic(client: RawClient, count: number, topic = 'T'): Promise<void> {
-  for (let index = 0; index < count; index++) {
-    const { code, remark } = await send(client, { topic, body: fillerBody });
-    if (code !== 0) throw new Error(`send ${index} to ${topic}: ${code} ${remark}`);
+  for (let left = count; left > 0; left -= BURST) {
+    const asked = Array.from({ length: Math.min(left, BURST) }, () => {
+      const { code, ask } = sendAsk({ topic, body: fillerBody });
+      return client.prepare(code, ask);
+    });
+    client.write(Buffer.concat(asked.map(({ frame }) => frame)));
+    for (const { answer } of asked) {
+      const { code, remark } = await answer;
+      if (code !== 0) throw new Error(`a send to ${topic}: ${code} ${remark}`);
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Pool } from '../../kernel/threads/contract.js';
 import type { ReplaceFile } from '../../store/metadata/config-file.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import type { SegmentAge } from '../../store/retention/old-segments.js';
-import type { QueueMinimum } from '../../store/retention/queue-minima.js';
+import type { QueueMinima } from '../../store/retention/queue-minima.js';
 import expireFiles, { type ExpireFilesArgs } from './expire-files.js';
 import oldSegments, { type OldSegmentsArgs } from './old-segments.js';
 import minima, { type QueueMinimaArgs } from './queue-minima.js';
@@ -21,7 +21,7 @@ export function replaceFileOn(pool: Pool): ReplaceFile {
 /** What retention asks of the store's files. */
 export interface RetentionTasks {
   oldSegments(args: OldSegmentsArgs): Promise<SegmentAge[]>;
-  queueMinima(args: QueueMinimaArgs): Promise<QueueMinimum[]>;
+  queueMinima(args: QueueMinimaArgs): Promise<QueueMinima>;
   expireFiles(args: ExpireFilesArgs): Promise<string[]>;
 }
 

@@ -1,7 +1,7 @@
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
-import { queueMinima, type QueueMinimum, type QueueSpan } from '../../store/retention/queue-minima.js';
+import { queueMinima, type QueueMinima, type QueueSpan } from '../../store/retention/queue-minima.js';
 
 export interface QueueMinimaArgs {
   /** The folder `consumequeue`. */
@@ -17,7 +17,7 @@ export interface QueueMinimaArgs {
 const OPEN_MAX = 8;
 
 /** Where queues begin when the log begins at `logMin`: some reads for each of them. */
-export default function minima(args: QueueMinimaArgs, files: StoreFiles = nodeFiles): QueueMinimum[] {
+export default function minima(args: QueueMinimaArgs, files: StoreFiles = nodeFiles): QueueMinima {
   const { dir, temporaryDir, fileBytes, spans, logMin } = args;
   const queues = new QueueFiles({ files, dir, temporaryDir, fileBytes, openMax: OPEN_MAX, mode: 'read' });
   try {

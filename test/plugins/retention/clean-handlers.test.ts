@@ -55,6 +55,19 @@ describe('cleaning queues without messages (306)', () => {
     assert.deepEqual(await queueSpan(client, 'Old'), [5, 6], 'it has a message now');
   });
 
+  it('is not undone by who looks at the old messages meanwhile', async () => {
+    using dir = tempDir();
+    await using broker = await brokerOn(dir.path);
+    using client = await broker.connect();
+    await expired(broker, client, dir.path);
+    const queues = broker.get(Queues);
+    const dropped = queues.dropExpired('Old', 0);
+    assert.equal(queues.entry('Old', 0, 4), undefined, 'nothing below the first offset is read');
+    assert.equal(await dropped, true);
+    await send(client, { topic: 'Old', body: Buffer.from('new') });
+    assert.equal((await pullAll(client, 1, { topic: 'Old', queueOffset: 5 }))[0].body.toString(), 'new');
+  });
+
   it('forgets them with a restart', async () => {
     using dir = tempDir();
     {

@@ -17,8 +17,10 @@ const GiB = 2 ** 30;
 class FakeDisks {
   logPercent = 50;
   otherPercent = 50;
+  looks = 0;
 
   readonly usage = (path: string): DiskUsage => {
+    this.looks++;
     const percent = path.includes('commitlog') ? this.logPercent : this.otherPercent;
     return { total: 100 * GiB, used: percent * GiB, usable: (100 - percent) * GiB };
   };
@@ -145,7 +147,11 @@ describe('a disk above diskMaxUsedSpaceRatio or diskSpaceCleanForciblyRatio', ()
     const { watermarks } = broker.get(StoreState);
     disks.logPercent = 85 + (100 * 2.5 * SEGMENT) / (100 * GiB);
     await until(() => watermarks.get(Watermark.logMin) > 0, 'something is gone');
-    assert.equal(watermarks.get(Watermark.logMin), 3 * SEGMENT);
+    const first = logFiles(dir.path)[3];
+    await until(() => logFiles(dir.path)[0] === first, 'its files are removed');
+    const { looks } = disks;
+    await until(() => disks.looks > looks + 40, 'the disk was looked at again');
+    assert.equal(watermarks.get(Watermark.logMin), 3 * SEGMENT, 'no more, before the disk can show what that freed');
   });
 
   it('leaves young files alone without cleanFileForciblyEnable, and says so once', async () => {

@@ -15,8 +15,11 @@ function queue(from: number, count: number): QueueFiles {
   return queues;
 }
 
-const minima = (queues: QueueFiles, minimum: number, dispatched: number, logMin: number): QueueMinimum[] =>
-  queueMinima(queues, [{ row: 7, topic: 'T', queueId: 0, minimum, dispatched }], logMin);
+function minima(queues: QueueFiles, minimum: number, dispatched: number, logMin: number): readonly QueueMinimum[] {
+  const { moved, problems } = queueMinima(queues, [{ row: 7, topic: 'T', queueId: 0, minimum, dispatched }], logMin);
+  assert.deepEqual(problems, []);
+  return moved;
+}
 
 describe('where queues begin when the log begins later', () => {
   it('is the first unit whose record is still there, also inside of a file (B16)', () => {
@@ -48,6 +51,21 @@ describe('where queues begin when the log begins later', () => {
 
   it('does not reach beyond what is dispatched', () => {
     assert.deepEqual(minima(queue(0, 35), 0, 12, 9999), [{ row: 7, minimum: 12, oldFiles: true }]);
+  });
+
+  it('does not stop at a queue that cannot be read', () => {
+    const queues = queue(0, 35);
+    const { files } = queues;
+    const open = files.open.bind(files);
+    files.open = (path, mode) => {
+      if (path.includes('/T/1/')) throw Object.assign(new Error('EIO: bad disk'), { code: 'EIO' });
+      return open(path, mode);
+    };
+    const spans = [1, 0].map((queueId) => ({ row: queueId, topic: 'T', queueId, minimum: 0, dispatched: 35 }));
+    assert.deepEqual(queueMinima(queues, spans, 300), {
+      moved: [{ row: 0, minimum: 3, oldFiles: false }],
+      problems: ['T/1: EIO: bad disk'],
+    });
   });
 
   it('tells of files that an earlier run left, never of the last one', () => {
