@@ -56,6 +56,11 @@ const relations: readonly Relation[] = [
     says: (o) =>
       `an index file of maxHashSlotNum ${o.maxHashSlotNum} and maxIndexNum ${o.maxIndexNum} has ${indexFileBytes(o)} bytes: at most ${INT_MAX}`,
   },
+  {
+    holds: (o) => o.diskSpaceCleanForciblyRatio <= o.diskSpaceWarningLevelRatio,
+    says: (o) =>
+      `diskSpaceCleanForciblyRatio ${o.diskSpaceCleanForciblyRatio} is above diskSpaceWarningLevelRatio ${o.diskSpaceWarningLevelRatio}: sends would be refused before anything is deleted`,
+  },
 ];
 
 /** Throws KernelError (exit code 2) with every relation that does not hold. */

@@ -9,7 +9,7 @@ export const storeOptions = [
     'memoryStoreBytesMax',
     536_870_912,
     'bytes',
-    'bound of the memory store; when it is full sends are answered 14',
+    'bound of the memory store; when room gets short the oldest messages go',
     {
       min: 1_048_576,
       max: LONG_MAX,
@@ -105,6 +105,50 @@ export const scheduleOptions = [
   integer('flushDelayOffsetInterval', 10_000, 'ms', 'between two writes of delayOffset.json', { min: 10 }),
 ];
 
+/** How long messages are kept, and what happens when a disk is full (4.9: MessageStoreConfig, and two system properties). */
+export const retentionOptions = [
+  integer('fileReservedTime', 72, 'hours', 'a commit log file that was not written to for so long may be deleted'),
+  text('deleteWhen', '04', 'hours of the day, local time, in which old files are deleted; several with ; between'),
+  integer(
+    'diskMaxUsedSpaceRatio',
+    75,
+    'percent',
+    'of a disk; above it old files are deleted at any hour; 10 to 95, others are taken as the nearest',
+  ),
+  flag('cleanFileForciblyEnable', true, 'above diskSpaceCleanForciblyRatio the oldest files go whatever their age'),
+  integer(
+    'diskSpaceCleanForciblyRatio',
+    85,
+    'percent',
+    'of a disk; see cleanFileForciblyEnable (4.9: system property rocketmq.broker.diskSpaceCleanForciblyRatio, 0.85)',
+    { min: 1, max: 100 },
+  ),
+  integer(
+    'diskSpaceWarningLevelRatio',
+    90,
+    'percent',
+    'of a disk; above it sends are answered 14, at 100 never (4.9: system property rocketmq.broker.diskSpaceWarningLevelRatio, 0.90)',
+    { min: 1, max: 100 },
+  ),
+  integer(
+    'diskCheckIntervalMs',
+    1000,
+    'ms',
+    'between two looks at the disks; 4.9 looks every 10 s, time enough for gigabytes',
+    {
+      min: 10,
+    },
+  ),
+  integer('cleanResourceInterval', 10_000, 'ms', 'between two looks for files to delete', { min: 10 }),
+  integer(
+    'deleteCommitLogFilesInterval',
+    100,
+    'ms',
+    'between two deletions of commit log files: a disk may be slow at it',
+  ),
+  integer('deleteConsumeQueueFilesInterval', 100, 'ms', "between deletions of two queues' files"),
+];
+
 /** Replication (4.9: MessageStoreConfig). */
 export const haOptions = [
   integer('haListenPort', 10_912, 'port', 'where slaves connect', {
@@ -123,7 +167,8 @@ export const haOptions = [
 const HA = 'not yet: comes with replication';
 const QUEUE_SYNC = 'queue files that changed are synced whole, every flushIntervalConsumeQueue';
 const MAPPED = 'files are written with pwrite: nothing is mapped or locked, no buffer stands between';
-const RETENTION = 'not yet: old files are not deleted';
+const HANGING =
+  'no reader can hold up a deletion: what is open is closed, and a failed one is tried again in the next pass';
 const DLEDGER = 'there is no DLedger';
 const LMQ = 'there are no light message queues';
 
@@ -139,15 +184,8 @@ export const ignoredStoreOptions = [
   ignoredFlag('diskFallRecorded', true, 'not yet: statistics'),
   ignoredInteger('commitIntervalCommitLog', 200, MAPPED),
   ignoredFlag('useReentrantLockWhenPutMessage', true, 'one thread writes: there is no lock'),
-  ignoredInteger('cleanResourceInterval', 10_000, RETENTION),
-  ignoredInteger('deleteCommitLogFilesInterval', 100, RETENTION),
-  ignoredInteger('deleteConsumeQueueFilesInterval', 100, RETENTION),
-  ignoredInteger('destroyMapedFileIntervalForcibly', 120_000, MAPPED),
-  ignoredInteger('redeleteHangedFileInterval', 120_000, MAPPED),
-  ignoredText('deleteWhen', '04', RETENTION),
-  ignoredInteger('diskMaxUsedSpaceRatio', 75, RETENTION),
-  ignoredInteger('fileReservedTime', 72, RETENTION),
-  ignoredFlag('cleanFileForciblyEnable', true, RETENTION),
+  ignoredInteger('destroyMapedFileIntervalForcibly', 120_000, HANGING),
+  ignoredInteger('redeleteHangedFileInterval', 120_000, HANGING),
   ignoredInteger(
     'putMsgIndexHightWater',
     600_000,

@@ -7,6 +7,7 @@ import {
   ignoredStoreOptions,
   indexOptions,
   readingOptions,
+  retentionOptions,
   scheduleOptions,
   storeOptions,
 } from './option-list-store.js';
@@ -29,6 +30,7 @@ export interface Options
     Values<typeof readingOptions>,
     Values<typeof indexOptions>,
     Values<typeof scheduleOptions>,
+    Values<typeof retentionOptions>,
     Values<typeof haOptions>,
     Values<typeof ignoredStoreOptions>,
     Values<typeof netOptions>,
@@ -46,6 +48,7 @@ export const optionGroups: readonly { readonly title: string; readonly list: rea
   { title: 'Reading', list: readingOptions },
   { title: 'Index of keys', list: indexOptions },
   { title: 'Delayed messages', list: scheduleOptions },
+  { title: 'Retention', list: retentionOptions },
   { title: 'Replication', list: haOptions },
   { title: 'Sockets', list: netOptions },
   { title: 'Name server', list: namesrvOptions },

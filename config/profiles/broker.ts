@@ -9,6 +9,7 @@ import { manifest as pull } from '../../plugins/pull/index.js';
 import { manifest as registration } from '../../plugins/registration/index.js';
 import { manifest as remoting } from '../../plugins/remoting/index.js';
 import { manifest as reput } from '../../plugins/reput/index.js';
+import { manifest as retention } from '../../plugins/retention/index.js';
 import { manifest as schedule } from '../../plugins/schedule/index.js';
 import { manifest as send } from '../../plugins/send/index.js';
 import { manifest as topics } from '../../plugins/topics/index.js';
@@ -32,6 +33,7 @@ export const broker = (filters: Filters) => [
   send,
   pull,
   schedule,
+  retention,
   admin,
   registration,
 ];

@@ -14,6 +14,11 @@ export const systemClock: Clock = {
   monoMs: () => performance.now() + threadOffsetMs,
 };
 
+/** Hour of the day in local time, 0 to 23. */
+export function localHour(wallMs: number): number {
+  return new Date(wallMs).getHours();
+}
+
 /** Days since the epoch in local time: two moments are on the same calendar day when theirs are equal. */
 export function localDay(wallMs: number): number {
   return Math.floor((wallMs - new Date(wallMs).getTimezoneOffset() * 60_000) / 86_400_000);

@@ -1,11 +1,11 @@
-import { statfsSync } from 'node:fs';
 import { localDay } from '../../kernel/base/clock.js';
 import { inject, injectable } from '../../kernel/container.js';
 import { Clock, Options } from '../../kernel/tokens.js';
 import { encodeKVTable } from '../../protocol/bodies/kv-table.js';
 import { RequestCode, ResponseCode, Version } from '../../protocol/codes.js';
 import { SystemTopic } from '../../protocol/message/names.js';
-import { AppendGate, LogReader, StoreState, StoreStatus } from '../commitlog/contract.js';
+import { usedRatio } from '../../store/files/disk-usage.js';
+import { AppendGate, LogReader, StoreDisks, StoreState, StoreStatus } from '../commitlog/contract.js';
 import { Counters } from '../metrics/contract.js';
 import type { Reply, RequestRouter } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
@@ -44,6 +44,7 @@ export class RuntimeInfo {
     @inject(Counters) private readonly counters: Counters,
     @inject(StoreState) private readonly store: StoreState,
     @inject(StoreStatus) private readonly status: StoreStatus,
+    @inject(StoreDisks) private readonly disks: StoreDisks,
     @inject(AppendGate) private readonly gate: AppendGate,
     @inject(LogReader) private readonly log: LogReader,
     @inject(Delays) private readonly delays: Delays,
@@ -155,8 +156,9 @@ export class RuntimeInfo {
   async #storage(): Promise<Record<string, string | number>> {
     const { appended, flushed, dispatched } = this.status;
     const earliest = appended > this.log.minOffset ? await this.log.storeTimestamp(this.log.minOffset) : -1;
-    const disk = this.store.inMemory ? undefined : diskOf(this.store.paths.root);
-    const ratio = disk === undefined ? -1 : disk.usedRatio;
+    await this.disks.measure();
+    const { commitLog, consumeQueue, root } = this.disks;
+    const ratio = doubleText(usedRatio(commitLog));
     return {
       dispatchBehindBytes: appended - dispatched,
       remainHowManyDataToFlush: byteText(appended - flushed),
@@ -165,21 +167,12 @@ export class RuntimeInfo {
       commitLogMaxOffset: appended,
       commitLogDiskRatio: ratio,
       [`commitLogDiskRatio_${this.store.paths.commitLog}`]: ratio,
-      consumeQueueDiskRatio: ratio,
-      ...(disk === undefined
+      consumeQueueDiskRatio: doubleText(usedRatio(consumeQueue)),
+      ...(root === undefined
         ? {}
-        : { commitLogDirCapacity: `Total : ${byteText(disk.total)}, Free : ${byteText(disk.free)}.` }),
+        : { commitLogDirCapacity: `Total : ${byteText(root.total)}, Free : ${byteText(root.usable)}.` }),
     };
   }
-}
-
-function diskOf(path: string): { total: number; free: number; usedRatio: number } {
-  const { bsize, blocks, bavail, bfree } = statfsSync(path);
-  return {
-    total: blocks * bsize,
-    free: bavail * bsize,
-    usedRatio: (blocks - bfree) / Math.max(1, blocks - bfree + bavail),
-  };
 }
 
 /** 4.9: MixAll#humanReadableByteCount with binary units. */

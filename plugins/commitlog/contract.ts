@@ -4,6 +4,7 @@ import type { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import type { Watermarks } from '../../kernel/ring/watermarks.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
+import type { DiskUsage, MeasureDisk as MeasureDiskType } from '../../store/files/disk-usage.js';
 import type { StorePaths } from '../../store/files/paths.js';
 import type { LogLocation } from '../../workers/commitlog/contract.js';
 
@@ -60,6 +61,8 @@ export interface LogReader {
   /** True when the offset lies so near the tail that a read cannot wait for a disk. */
   isHot(physicalOffset: number): boolean;
   storeTimestamp(physicalOffset: number): Promise<number>;
+  /** Retention: lets go of what lies below the log's minimum, so that the disk gets its space back. */
+  forgetRemoved(): void;
 }
 export const LogReader: InjectionToken<LogReader> = Symbol('LogReader');
 
@@ -70,8 +73,26 @@ export interface StoreStatus {
   readonly dispatched: number;
   /** Why sends are refused now, or undefined. */
   readonly readOnlyReason: string | undefined;
+  /** A write or a sync failed: nothing is stored or synced until a restart. */
+  readonly failed: boolean;
 }
 export const StoreStatus: InjectionToken<StoreStatus> = Symbol('StoreStatus');
+
+/** How full the disks are that the store lies on; as it was at the last look. */
+export interface StoreDisks {
+  readonly commitLog: DiskUsage | undefined;
+  readonly consumeQueue: DiskUsage | undefined;
+  /** Of the store's root folder. */
+  readonly root: DiskUsage | undefined;
+  /** Looks, without holding the thread. Callers that come meanwhile wait for the same look. In memory there is nothing to see. */
+  measure(): Promise<void>;
+  /** The three ratios as 4.9 puts them into an answer (4.9: SendMessageProcessor#diskUtil). */
+  text(): string;
+}
+export const StoreDisks: InjectionToken<StoreDisks> = Symbol('StoreDisks');
+
+/** How a disk is measured; tests give disks of their own. */
+export const MeasureDisk: InjectionToken<MeasureDiskType> = Symbol('MeasureDisk');
 
 /** What the store's plugins share. Its fields are there once plugin `commitlog` has started. */
 export interface StoreState {
@@ -120,6 +141,8 @@ export interface AppendGate {
   readonly waiting: number;
   /** Why nothing may be sent now, or undefined. */
   readonly readOnlyReason: string | undefined;
+  /** Retention: why nothing may be sent for now, or undefined when it may again. What is on its way is stored all the same. */
+  holdBack(reason: string | undefined): void;
 }
 export const AppendGate: InjectionToken<AppendGate> = Symbol('AppendGate');
 

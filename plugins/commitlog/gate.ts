@@ -6,7 +6,7 @@ import { RingWriter } from '../../kernel/ring/writer.js';
 import type { RunningService } from '../../kernel/threads/service.js';
 import { Clock, Options } from '../../kernel/tokens.js';
 import { physicalOffsetAt } from '../../protocol/message/stamped.js';
-import { StoreState, type AppendGate, type AppendStatus, type PendingAppend } from './contract.js';
+import { StoreDisks, StoreState, type AppendGate, type AppendStatus, type PendingAppend } from './contract.js';
 import { Fifo } from '../../kernel/base/fifo.js';
 import { Settlement } from './settlement.js';
 
@@ -24,9 +24,11 @@ export class Gate implements AppendGate {
   #committedUnits = 0;
   #settlement: Settlement | undefined;
   #service: RunningService | undefined;
+  #heldBack: string | undefined;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
+    @inject(StoreDisks) private readonly disks: StoreDisks,
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
   ) {
@@ -46,7 +48,11 @@ export class Gate implements AppendGate {
       return `a sync of ${paths.commitLog} failed; restart the broker when the disk is well`;
     if (watermarks.raised(Fault.append))
       return `a write to ${paths.commitLog} failed; restart the broker when the disk is well`;
-    return undefined;
+    return this.#heldBack;
+  }
+
+  holdBack(reason: string | undefined): void {
+    this.#heldBack = reason;
   }
 
   /** After recovery, with the writer running. */
@@ -127,7 +133,7 @@ export class Gate implements AppendGate {
           `the record does not fit a segment of ${this.options.mappedFileSizeCommitLog} bytes (mappedFileSizeCommitLog)`,
         ];
       case SlotStatus.noSpace:
-        return ['noSpace', `the disk that holds ${dir} is full`];
+        return ['noSpace', this.#noSpace()];
       case SlotStatus.writeFailed:
         return ['writeFailed', `a write to ${dir} failed; the log tells why`];
       case SlotStatus.readOnly:
@@ -135,5 +141,13 @@ export class Gate implements AppendGate {
       case SlotStatus.stored:
         throw new KernelError('GATE', 'a stored unit is no refusal');
     }
+  }
+
+  /** The ratios are those of the last look; whoever comes next sees those of now. */
+  #noSpace(): string {
+    const { inMemory, paths } = this.state;
+    if (inMemory) return `the memory store is full (memoryStoreBytesMax ${this.options.memoryStoreBytesMax})`;
+    void this.disks.measure();
+    return `the broker's disk is full [${this.disks.text()}]: no space for ${paths.commitLog}`;
   }
 }

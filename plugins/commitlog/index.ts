@@ -1,6 +1,17 @@
 import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
-import { AppendGate, LogReader, MessageWriter, StoreHost, StoreState, StoreStatus } from './contract.js';
+import { measureDisk } from '../../store/files/disk-usage.js';
+import {
+  AppendGate,
+  LogReader,
+  MeasureDisk,
+  MessageWriter,
+  StoreDisks,
+  StoreHost,
+  StoreState,
+  StoreStatus,
+} from './contract.js';
+import { Disks } from './disks.js';
 import { Gate } from './gate.js';
 import { CommitLogReader } from './log-reader.js';
 import { CommitLog } from './main.js';
@@ -14,13 +25,16 @@ export const manifest: PluginManifest = {
   name: 'commitlog',
   needs: [],
   services: ['commitlog'],
-  provides: [StoreState, StoreHost, AppendGate, MessageWriter, LogReader, StoreStatus],
+  provides: [StoreState, StoreHost, StoreDisks, AppendGate, MessageWriter, LogReader, StoreStatus],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(OpenStore, { useClass: OpenStore }, single);
     container.register(StoreState, { useToken: OpenStore });
     container.register(NextSegment, { useClass: NextSegment }, single);
     container.register(StoreHost, { useClass: AdvertisedHost }, single);
+    container.register(MeasureDisk, { useValue: measureDisk });
+    container.register(Disks, { useClass: Disks }, single);
+    container.register(StoreDisks, { useToken: Disks });
     container.register(Gate, { useClass: Gate }, single);
     container.register(AppendGate, { useToken: Gate });
     container.register(CommitLogReader, { useClass: CommitLogReader }, single);

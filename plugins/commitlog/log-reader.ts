@@ -66,6 +66,10 @@ export class CommitLogReader implements LogReader {
     return readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT)));
   }
 
+  forgetRemoved(): void {
+    this.#segments.forgetBelow(this.minOffset);
+  }
+
   close(): void {
     this.#segments.close();
   }

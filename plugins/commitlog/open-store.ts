@@ -37,7 +37,7 @@ export class OpenStore implements StoreState {
     @inject(Logger) private readonly logger: Logger,
   ) {
     this.inMemory = options.memory;
-    this.files = options.memory ? new MemoryFiles(options.memoryStoreBytesMax) : nodeFiles;
+    this.files = options.memory ? new MemoryFiles(options.memoryStoreBytesMax, clock) : nodeFiles;
     this.paths = storePaths(options.storePathRootDir, options.storePathCommitLog);
     this.log = {
       dir: this.paths.commitLog,

@@ -1,5 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { Watermark } from '../../kernel/ring/watermarks.js';
+import { Fault, Watermark } from '../../kernel/ring/watermarks.js';
 import { AppendGate, StoreState, type StoreStatus } from './contract.js';
 
 @injectable()
@@ -23,5 +23,10 @@ export class Status implements StoreStatus {
 
   get readOnlyReason(): string | undefined {
     return this.gate.readOnlyReason;
+  }
+
+  get failed(): boolean {
+    const { watermarks } = this.state;
+    return watermarks.raised(Fault.append) || watermarks.raised(Fault.flush);
   }
 }

@@ -1,5 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { messageOf } from '../../kernel/base/errors.js';
+import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import type { PluginMain } from '../../kernel/plugin.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
@@ -7,10 +7,11 @@ import { Logger, Options } from '../../kernel/tokens.js';
 import type { FlushCalls } from '../../workers/flush/contract.js';
 import { startFlush } from '../../workers/flush/handle.js';
 import { StoreState } from '../commitlog/contract.js';
+import type { LogFlush } from './contract.js';
 
 /** Runs the flush worker; at the end everything appended is synced. */
 @injectable()
-export class Flush implements PluginMain {
+export class Flush implements PluginMain, LogFlush {
   #service: RunningService | undefined;
 
   constructor(
@@ -31,6 +32,12 @@ export class Flush implements PluginMain {
       thoroughIntervalMs: options.flushCommitLogThoroughInterval,
       followers: [state.wake.address, this.threads.bellOf('reput')],
     });
+  }
+
+  flushNow(): Promise<number> {
+    if (this.#service === undefined)
+      return Promise.reject(new KernelError('FLUSH_NOT_RUNNING', 'the flush service does not run yet'));
+    return callsOf<FlushCalls>(this.#service).flushNow();
   }
 
   async stop(): Promise<void> {

@@ -20,7 +20,7 @@ export interface Queues {
   minOffset(topic: string, queueId: number): number;
   /** Offset after the last dispatched entry; 0 for an unknown queue. */
   maxOffset(topic: string, queueId: number): number;
-  /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end; one read. */
+  /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
   /** The ext unit of an entry whose tags code is an address (isExtAddress), valid until the next call; undefined when it is missing. */
@@ -34,6 +34,18 @@ export interface Queues {
    * until this resolves.
    */
   deleteTopic(topic: string): Promise<void>;
+  /**
+   * Syncs the queue files and the checkpoint; resolves to the log's physical offset up to which they then hold everything. Rejects
+   * when they cannot be synced.
+   */
+  synced(): Promise<number>;
+  /** Retention: removes files that lie below the queue's first offset, never the last one; resolves to how many. */
+  dropOldFiles(topic: string, queueId: number): Promise<number>;
+  /**
+   * Removes all files of a queue of which the log has nothing left; until a restart its offsets go on counting. False when it has
+   * something, or no files.
+   */
+  dropExpired(topic: string, queueId: number): Promise<boolean>;
   /** Whether anybody waits for arrivals now: only then are they told as soon as they come. */
   wantArrivals(wanted: boolean): void;
   /** Called with each queue that grew, on the network thread, soon after its entries became visible. */

@@ -1,4 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
+import { KernelError } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
@@ -91,8 +92,9 @@ export class QueueReader implements Queues {
   entries(topic: string, queueId: number, offset: number, count: number): Buffer {
     const row = this.state.queueTable.find(topic, queueId);
     if (row < 0) return noUnits;
-    const available = this.state.queueTable.get(row, QueueWord.dispatched) - offset;
-    if (offset < 0 || available <= 0 || count <= 0) return noUnits;
+    const { queueTable } = this.state;
+    const available = queueTable.get(row, QueueWord.dispatched) - offset;
+    if (available <= 0 || count <= 0 || offset < queueTable.get(row, QueueWord.minimum)) return noUnits;
     return this.#units.read(row, offset, Math.min(count, available), available, (ahead) =>
       this.#files.read(topic, queueId, offset, ahead),
     );
@@ -170,6 +172,24 @@ export class QueueReader implements Queues {
     }
   }
 
+  async synced(): Promise<number> {
+    const end = this.state.watermarks.get(Watermark.dispatched);
+    await this.#worker().syncNow();
+    return end;
+  }
+
+  async dropOldFiles(topic: string, queueId: number): Promise<number> {
+    const count = await this.#worker().dropOldFiles(topic, queueId);
+    if (count > 0) this.#files.forget(topic, queueId);
+    return count;
+  }
+
+  /** A file that is made later has the name of one that goes: nothing reads below the first offset, so none is opened meanwhile. */
+  dropExpired(topic: string, queueId: number): Promise<boolean> {
+    this.#files.forget(topic, queueId);
+    return this.#worker().dropExpired(topic, queueId);
+  }
+
   onArrival(listener: (topic: string, queueId: number, maxOffset: number) => void): void {
     this.#listeners.push(listener);
   }
@@ -180,6 +200,11 @@ export class QueueReader implements Queues {
 
   close(): void {
     this.#files.close();
+  }
+
+  #worker(): Remote<ReputCalls> {
+    if (this.#calls === undefined) throw new KernelError('REPUT_NOT_RUNNING', 'the dispatch service does not run yet');
+    return this.#calls;
   }
 
   #arrived(row: number): void {

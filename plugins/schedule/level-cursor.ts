@@ -72,7 +72,7 @@ export class LevelCursor {
     const { delays, queues, clock } = this.needs;
     const queueId = this.level - 1;
     while (!this.#stopped) {
-      const offset = Math.max(delays.progress.get(this.level) ?? 0, queues.minOffset(SystemTopic.SCHEDULE, queueId));
+      const offset = this.#nextOffset(queueId);
       const entry = queues.entry(SystemTopic.SCHEDULE, queueId, offset);
       if (entry === undefined) return undefined;
       const due = await this.#due(entry);
@@ -90,6 +90,20 @@ export class LevelCursor {
     if (tagsCode !== undefined) return Number(tagsCode);
     const { delays, log } = this.needs;
     return deliverTimestamp(delays.levelsMs, this.level, await log.storeTimestamp(physicalOffset));
+  }
+
+  /** Where delivery goes on. What retention deleted before it was due is passed over, and said. */
+  #nextOffset(queueId: number): number {
+    const { delays, queues, logger } = this.needs;
+    const next = delays.progress.get(this.level) ?? 0;
+    const first = queues.minOffset(SystemTopic.SCHEDULE, queueId);
+    if (next >= first) return next;
+    logger.warn(
+      { level: this.level, from: next, to: first },
+      'delayed messages were deleted with old files before they were delivered',
+    );
+    delays.progress.set(this.level, first);
+    return first;
   }
 
   /** False when it must be tried again. */

@@ -60,7 +60,7 @@ export class Schedule implements PluginMain {
 
   /** What was delivered is synced right after this, unless the log takes no more. */
   async stop(): Promise<void> {
-    if (this.store.readOnlyReason === undefined) await this.#save(this.#content());
+    if (!this.store.failed) await this.#save(this.#content());
   }
 
   /** Progress never lies outside of the queue (4.9: ScheduleMessageService#correctDelayOffset). */

@@ -170,6 +170,18 @@ export class Segments {
     }
   }
 
+  /**
+   * Lets go of the segments that end at or before `offset`, because they are removed elsewhere: as long as one descriptor is open,
+   * the disk gets nothing back.
+   */
+  forgetBelow(offset: number): void {
+    for (let first = this.#entries[0]; first !== undefined; first = this.#entries[0]) {
+      if (first.base + this.segmentBytes > offset) return;
+      this.#shut(first);
+      this.#entries.shift();
+    }
+  }
+
   close(): void {
     for (const entry of this.#entries) this.#shut(entry);
   }

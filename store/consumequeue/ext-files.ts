@@ -6,6 +6,7 @@ import { listBases } from '../commitlog/segment-check.js';
 import type { StoreFile, StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
 import { segmentName } from '../files/paths.js';
+import { expireExt } from './ext-cut.js';
 import {
   EXT_BLANK_BYTES,
   EXT_FILE_END,
@@ -140,6 +141,14 @@ export class ExtFiles {
   syncDirty(): void {
     for (const path of this.#dirty) {
       this.#tryGet(path)?.sync();
+      this.#dirty.delete(path);
+    }
+  }
+
+  /** Removes the files that end before `extOffset`, never the last. */
+  expire(topic: string, queueId: number, extOffset: number): void {
+    for (const path of expireExt(this.#access.files, this.dir, topic, queueId, extOffset)) {
+      this.#open.close(path);
       this.#dirty.delete(path);
     }
   }

@@ -8,10 +8,10 @@ import { OpenFiles } from '../files/open-files.js';
 import { segmentName } from '../files/paths.js';
 import { ExtFiles, type ExtFilesOptions } from './ext-files.js';
 import { extEndBefore } from './ext-scan.js';
-import type { ExtUnits } from './ext-unit.js';
+import { unitExtOffset, type ExtUnits } from './ext-unit.js';
 import { minAbove, type QueueBounds, queueBounds } from './queue-scan.js';
 import { truncateBeyond } from './queue-cut.js';
-import { BLANK_SIZE, UNIT_BYTES } from './unit.js';
+import { BLANK_SIZE, isRecordUnit, UNIT_BYTES } from './unit.js';
 
 export interface QueueId {
   readonly topic: string;
@@ -240,6 +240,30 @@ export class QueueFiles {
     this.#folders.get(topic)?.delete(queueId);
     this.files.removeTree(dir);
     this.ext?.remove(topic, queueId);
+  }
+
+  /** Removes the files that hold only units below `queueOffset`, the first one first, never the last; returns their names. */
+  dropBelow(topic: string, queueId: number, queueOffset: number): string[] {
+    const dir = this.queueDir(topic, queueId);
+    const removed: string[] = [];
+    for (const base of this.bases(topic, queueId).slice(0, -1)) {
+      if (base + this.fileBytes > queueOffset * UNIT_BYTES) break;
+      const path = join(dir, segmentName(base));
+      this.#open.close(path);
+      this.#dirty.delete(path);
+      this.files.remove(path);
+      removed.push(segmentName(base));
+    }
+    if (removed.length > 0) this.#expireExt(topic, queueId, queueOffset);
+    return removed;
+  }
+
+  /** The ext files before the one that the unit at `queueOffset` points to. */
+  #expireExt(topic: string, queueId: number, queueOffset: number): void {
+    if (this.ext === undefined) return;
+    const unit = this.read(topic, queueId, queueOffset, 1);
+    const extOffset = unit.length === UNIT_BYTES && isRecordUnit(unit, 0) ? unitExtOffset(unit, 0) : -1;
+    if (extOffset >= 0) this.ext.expire(topic, queueId, extOffset);
   }
 
   /** Lets go of a queue's descriptors because its files changed behind this instance. */

@@ -35,6 +35,8 @@ export interface StoreFiles {
   list(dir: string): string[];
   exists(path: string): boolean;
   sizeOf(path: string): number;
+  /** When the file was last written to, wall clock, ms. */
+  modifiedMs(path: string): number;
   readAll(path: string): Buffer;
   /** Temporary file, sync, rename, folder sync; the old content is kept as `<path>.bak` the same way when `keepBackup`. */
   replace(path: string, content: Uint8Array | string, keepBackup: boolean): void;

@@ -1,4 +1,5 @@
 import { dirname, basename, resolve } from 'node:path';
+import type { Clock } from '../../kernel/base/clock.js';
 import { KernelError } from '../../kernel/base/errors.js';
 import type { StoreFile } from './contract.js';
 import { OrderedFiles, type RenamableFile } from './ordered-files.js';
@@ -9,6 +10,7 @@ const PAGE_BYTES = 64 * 1024;
 class Content {
   readonly pages = new Map<number, Buffer>();
   size = 0;
+  modifiedMs = 0;
   linked = true;
 }
 
@@ -17,15 +19,34 @@ export class MemoryFiles extends OrderedFiles {
   readonly #bytesMax: number;
   readonly #contents = new Map<string, Content>();
   readonly #dirs = new Map<string, Set<string>>([['/', new Set()]]);
+  readonly #clock: Clock | undefined;
   #bytesUsed = 0;
+  #shortBytes = 0;
+  #onShort: () => void = () => undefined;
 
-  constructor(bytesMax: number) {
+  /** Without a clock every file was last written to at 0. */
+  constructor(bytesMax: number, clock?: Clock) {
     super();
     this.#bytesMax = bytesMax;
+    this.#clock = clock;
   }
 
   get bytesUsed(): number {
     return this.#bytesUsed;
+  }
+
+  get bytesFree(): number {
+    return this.#bytesMax - this.#bytesUsed;
+  }
+
+  /** `listener` hears of each page that is taken, or cannot be, while fewer than `bytes` are free. It must not touch files at once. */
+  whenShort(bytes: number, listener: () => void): void {
+    this.#shortBytes = bytes;
+    this.#onShort = listener;
+  }
+
+  get nowMs(): number {
+    return this.#clock?.wallMs() ?? 0;
   }
 
   override open(path: string, _mode: 'read' | 'readWrite'): StoreFile {
@@ -54,6 +75,10 @@ export class MemoryFiles extends OrderedFiles {
 
   override sizeOf(path: string): number {
     return this.#content(path).size;
+  }
+
+  override modifiedMs(path: string): number {
+    return this.#content(path).modifiedMs;
   }
 
   override readAll(path: string): Buffer {
@@ -103,6 +128,7 @@ export class MemoryFiles extends OrderedFiles {
 
   /** A page of the bounded memory, filled with zeros. */
   take(path: string): Buffer {
+    if (this.bytesFree - PAGE_BYTES < this.#shortBytes) this.#onShort();
     if (this.#bytesUsed + PAGE_BYTES > this.#bytesMax) {
       throw new KernelError(
         'ENOSPC',
@@ -198,6 +224,7 @@ class MemoryFile implements RenamableFile {
       done += count;
       this.#content.size = Math.max(this.#content.size, at + count);
     }
+    this.#content.modifiedMs = this.#files.nowMs;
   }
 
   sync(): void {

@@ -30,6 +30,10 @@ class NodeFiles extends OrderedFiles {
     return fs.statSync(path).size;
   }
 
+  override modifiedMs(path: string): number {
+    return fs.statSync(path).mtimeMs;
+  }
+
   override readAll(path: string): Buffer {
     return fs.readFileSync(path);
   }

@@ -25,6 +25,7 @@ export abstract class OrderedFiles implements StoreFiles {
   abstract list(dir: string): string[];
   abstract exists(path: string): boolean;
   abstract sizeOf(path: string): number;
+  abstract modifiedMs(path: string): number;
   abstract readAll(path: string): Buffer;
 
   /** Makes an empty file for reading and writing; one that is there is emptied. The folder is not synced. */

@@ -215,6 +215,30 @@ describe('recoverStore', () => {
     }
   });
 
+  it('keeps the place of a queue of which the log has nothing left, in whichever of its files that is (B16)', () => {
+    const { files, log } = sound();
+    const from = log.position;
+    for (let index = 0; index < 40; index += 1)
+      log.append({ topic: 'U', body: Buffer.alloc(400), storeTimestamp: NOW - 6000 });
+    dispatchLog(log.segments, queuesOf(files), from);
+    const [max0, max1] = ['T/0', 'T/1'].map((key) => ends(recover(files))[key]?.[1] ?? 0);
+    const gone = from - (from % SEGMENT) + SEGMENT;
+    log.segments.dropBelow(gone);
+    const recovered = ends(recover(files));
+    assert.deepEqual(
+      [recovered['T/0'], recovered['T/1']],
+      [
+        [max0, max0, max0],
+        [max1, max1, max1],
+      ],
+    );
+    const queues = queuesOf(files);
+    assert.ok(queues.bases('T', 0).length > 1);
+    queues.dropBelow('T', 0, max0);
+    assert.equal(queues.bases('T', 0).length, 1);
+    assert.deepEqual(ends(recover(files)), recovered, 'also without its older files');
+  });
+
   it('removes the queues when there is no log', () => {
     const { files } = sound();
     files.removeTree(paths.commitLog);

@@ -12,8 +12,10 @@ import { Kernel } from '../../kernel/kernel.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { OpenStore } from '../../plugins/commitlog/open-store.js';
+import { MeasureDisk } from '../../plugins/commitlog/contract.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { RawClient } from './raw-client.js';
+import type { DiskUsage } from '../../store/files/disk-usage.js';
 import { recordingLogger, type LogLine } from './recording-logger.js';
 
 export interface TestBrokerOptions {
@@ -23,7 +25,9 @@ export interface TestBrokerOptions {
   readonly files?: StoreFiles;
   readonly clock?: ClockType;
   readonly topology?: Topology;
-  /** Plugins that are left out, such as `flush`: nothing is ever synced then. */
+  /** How full a path's disk is; half of it unless said otherwise, whatever this machine's is. */
+  readonly disk?: (path: string) => DiskUsage | undefined;
+  /** Plugins that are left out, with those that need them, such as `flush`: nothing is ever synced then. */
   readonly without?: readonly string[];
 }
 
@@ -44,8 +48,8 @@ export async function testBroker(wishes: TestBrokerOptions = {}): Promise<TestBr
   const profile = await profileOf(options);
   const kernel = await Kernel.boot({
     plugins: profile
-      .filter(({ name }) => wishes.without?.includes(name) !== true)
-      .map((manifest) => onFiles(manifest, wishes.files)),
+      .filter(({ name, needs }) => wishes.without?.some((left) => left === name || needs.includes(left)) !== true)
+      .map((manifest) => onFiles(manifest, wishes)),
     options,
     clock: wishes.clock ?? systemClock,
     logger,
@@ -80,14 +84,16 @@ function settingsOf({ options = {} }: TestBrokerOptions) {
   return Object.entries(settings).map(([name, value]) => known(name, value, 'a test'));
 }
 
-/** The commit log's plugin with its files replaced. */
-function onFiles(manifest: PluginManifest, files: StoreFiles | undefined): PluginManifest {
-  if (files === undefined || manifest.name !== 'commitlog') return manifest;
+const HALF_FULL: DiskUsage = { total: 2 ** 40, used: 2 ** 39, usable: 2 ** 39 };
+
+/** The commit log's plugin with its disk, and its files where wished, replaced. */
+function onFiles(manifest: PluginManifest, { files, disk = () => HALF_FULL }: TestBrokerOptions): PluginManifest {
+  if (manifest.name !== 'commitlog') return manifest;
   @injectable()
   class StoreOnFiles extends OpenStore {
     constructor(@inject(Options) options: Options, @inject(Clock) clock: Clock, @inject(Logger) logger: Logger) {
       super(options, clock, logger);
-      Object.assign(this, { files, log: { ...this.log, files } });
+      if (files !== undefined) Object.assign(this, { files, log: { ...this.log, files } });
     }
   }
   return {
@@ -95,6 +101,7 @@ function onFiles(manifest: PluginManifest, files: StoreFiles | undefined): Plugi
     setup(container) {
       const done = manifest.setup(container);
       container.registerSingleton(OpenStore, StoreOnFiles);
+      container.register(MeasureDisk, { useValue: (path: string) => Promise.resolve(disk(path)) });
       return done;
     },
   };

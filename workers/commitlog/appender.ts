@@ -47,6 +47,7 @@ export class Appender implements Service {
   }
 
   step(): number {
+    this.#tail.forgetBelow(this.#watermarks.get(Watermark.logMin));
     let more = false;
     for (const source of this.#sources) more = this.#drain(source) || more;
     return more ? 0 : IDLE_MS;

@@ -69,6 +69,11 @@ export class LogTail {
     this.#position += bytes;
   }
 
+  /** See Segments#forgetBelow. */
+  forgetBelow(offset: number): void {
+    this.#segments.forgetBelow(offset);
+  }
+
   close(): void {
     this.#segments.close();
   }

@@ -33,6 +33,7 @@ export class Flusher implements Service {
   }
 
   step(): number {
+    this.#segments.forgetBelow(this.#watermarks.get(Watermark.logMin));
     const dirty = this.#watermarks.get(Watermark.appended) - this.#watermarks.get(Watermark.flushed);
     if (this.#watermarks.raised(Fault.flush)) return IDLE_MS;
     if (this.boot.sync) {

@@ -1,8 +1,14 @@
 import type { Pool } from '../../kernel/threads/contract.js';
 import type { IndexAnswer } from '../../store/index/query.js';
 import type { ReplaceFile } from '../../store/metadata/config-file.js';
+import type { StoreFiles } from '../../store/files/contract.js';
+import type { SegmentAge } from '../../store/retention/old-segments.js';
+import type { QueueMinima } from '../../store/retention/queue-minima.js';
+import expireFiles, { type ExpireFilesArgs } from './expire-files.js';
 import type { MakeSegmentArgs } from './make-segment.js';
+import oldSegments, { type OldSegmentsArgs } from './old-segments.js';
 import type { QueryIndexArgs } from './query-index.js';
+import minima, { type QueueMinimaArgs } from './queue-minima.js';
 import type { SearchOffsetArgs } from './search-offset.js';
 import type { WriteFileArgs } from './write-file.js';
 
@@ -30,4 +36,24 @@ export function queryIndexOn(pool: Pool, args: QueryIndexArgs): Promise<IndexAns
 
 export function searchOffsetOn(pool: Pool, args: SearchOffsetArgs): Promise<number> {
   return pool.run<number>(searchOffsetTask, args);
+}
+
+/** What retention asks of the store's files. */
+export interface RetentionTasks {
+  oldSegments(args: OldSegmentsArgs): Promise<SegmentAge[]>;
+  queueMinima(args: QueueMinimaArgs): Promise<QueueMinima>;
+  expireFiles(args: ExpireFilesArgs): Promise<string[]>;
+}
+
+/** On pool threads; on the caller's when the store's files are its own (memory). */
+export function retentionTasks(pool: Pool, files: StoreFiles | undefined): RetentionTasks {
+  const task = <A, R>(name: string, local: (args: A, files: StoreFiles) => R) => {
+    const url = new URL(`./${name}.js`, import.meta.url);
+    return async (args: A): Promise<R> => (files === undefined ? pool.run<R>(url, args) : local(args, files));
+  };
+  return {
+    oldSegments: task('old-segments', oldSegments),
+    queueMinima: task('queue-minima', minima),
+    expireFiles: task('expire-files', expireFiles),
+  };
 }

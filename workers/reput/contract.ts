@@ -47,4 +47,11 @@ export interface ReputCalls {
   syncNow(): Promise<void>;
   /** Removes the topic's queue files; its records below `until`, a physical offset, are not dispatched any more. */
   deleteTopic(topic: string, until: number): Promise<void>;
+  /** Removes the queue's files that hold only units below its minimum, never the last one; resolves to how many. */
+  dropOldFiles(topic: string, queueId: number): Promise<number>;
+  /**
+   * Removes all files of a queue of which the log has nothing left; its offsets go on counting. False when there is something, or
+   * were no files.
+   */
+  dropExpired(topic: string, queueId: number): Promise<boolean>;
 }

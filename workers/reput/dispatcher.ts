@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
@@ -25,6 +26,8 @@ export class Dispatcher implements Service {
   readonly calls: ReputCalls = {
     syncNow: async () => this.#syncNow(),
     deleteTopic: (topic, until) => Promise.resolve(this.#deleteTopic(topic, until)),
+    dropOldFiles: async (topic, queueId) => this.#dropOldFiles(topic, queueId),
+    dropExpired: async (topic, queueId) => this.#dropExpired(topic, queueId),
   };
   readonly #files: StoreFiles;
   readonly #watermarks: Watermarks;
@@ -81,6 +84,7 @@ export class Dispatcher implements Service {
   }
 
   step(): number {
+    this.#chunks.forgetBelow(this.#watermarks.get(Watermark.logMin));
     const limit = this.#watermarks.get(this.#limit);
     const behind = limit > this.#watermarks.get(Watermark.dispatched);
     this.#idleSteps = behind ? 0 : this.#idleSteps + 1;
@@ -150,6 +154,23 @@ export class Dispatcher implements Service {
   #deleteTopic(topic: string, until: number): void {
     if (until > this.#watermarks.get(Watermark.dispatched)) this.#deleted.set(topic, until);
     this.#queues.remove(topic);
+  }
+
+  #dropOldFiles(topic: string, queueId: number): number {
+    const row = this.#table.find(topic, queueId);
+    return row < 0 ? 0 : this.#queues.dropBelow(topic, queueId, this.#table.get(row, QueueWord.minimum)).length;
+  }
+
+  #dropExpired(topic: string, queueId: number): boolean {
+    const row = this.#table.find(topic, queueId);
+    if (row < 0) return false;
+    const [end, minimum, next] = [QueueWord.dispatched, QueueWord.minimum, QueueWord.next].map((word) =>
+      this.#table.get(row, word),
+    );
+    if (end === 0 || minimum < end || next > end || this.#queues.bases(topic, queueId).length === 0) return false;
+    this.#queues.removeQueue(topic, queueId);
+    if (this.#files.list(join(this.boot.queueDir, topic)).length === 0) this.#queues.remove(topic);
+    return true;
   }
 
   /** One record that cannot be dispatched stops no other (B32). */

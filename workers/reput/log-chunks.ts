@@ -53,6 +53,11 @@ export class LogChunks {
     this.#position = position;
   }
 
+  /** See Segments#forgetBelow. */
+  forgetBelow(offset: number): void {
+    this.#segments.forgetBelow(offset);
+  }
+
   close(): void {
     this.#segments.close();
   }

@@ -20,6 +20,9 @@ const smallStore: Settings = {
   maxMessageSize: 512 * 1024,
   maxTransferCountOnMessageInMemory: 10_000,
   maxTransferBytesOnMessageInMemory: 4 * 1024 * 1024,
+  // Whatever the disk of this machine is like.
+  diskSpaceWarningLevelRatio: 100,
+  diskSpaceCleanForciblyRatio: 100,
 };
 
 export const defaultShape: LoadShape = { topic: 'T', queues: 4, producers: 6, window: 48, bodyBytesMax: 1500 };

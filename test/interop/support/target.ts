@@ -26,6 +26,9 @@ const baseOptions: Options = {
   maxIndexNum: 200_000,
 };
 
+/** Whatever the disk of this machine is like. */
+const noDiskMarks: Options = { diskSpaceWarningLevelRatio: 100, diskSpaceCleanForciblyRatio: 100 };
+
 export interface TargetRequest {
   readonly kind?: TargetKind;
   /** Broker properties over the suite's own. */
@@ -135,7 +138,7 @@ async function startKernelServers(request: TargetRequest, folder: string, server
       listenPort: before && portOf(before.broker),
       namesrvPort: before && portOf(before.namesrv),
       storeDir: request.storeDir ?? join(folder, 'store'),
-      options: { ...baseOptions, ...request.options },
+      options: { ...baseOptions, ...noDiskMarks, ...request.options },
     }),
   );
 }

@@ -5,7 +5,7 @@ import type { InjectionToken } from 'tsyringe';
 import { systemClock } from '../../../kernel/base/clock.js';
 import { Kernel } from '../../../kernel/kernel.js';
 import type { PluginManifest } from '../../../kernel/plugin.js';
-import { LogReader } from '../../../plugins/commitlog/contract.js';
+import { LogReader, StoreState } from '../../../plugins/commitlog/contract.js';
 import { filterPlugin } from '../../../plugins/filter/index.js';
 import { Consumers, Producers, SubscriptionGroups } from '../../../plugins/groups/contract.js';
 import { manifest as groups } from '../../../plugins/groups/index.js';
@@ -38,7 +38,7 @@ async function boot(dir: string, changes = {}) {
   const kernel = await Kernel.boot({
     plugins: [
       provide('remoting', [RequestRouter, router], [Connections, connections]),
-      provide('commitlog', [LogReader, {}]),
+      provide('commitlog', [LogReader, {}], [StoreState, { recovered: false }]),
       provide('reput', [Queues, { deleteTopic: async () => undefined }]),
       topics,
       groups,

@@ -159,6 +159,11 @@ describe('level cursor', () => {
     bench.cursor.wake();
     await until(() => bench.progress === 3, 'it went on');
     assert.deepEqual(bench.bodies, ['there']);
+    assert.deepEqual(
+      bench.logger.lines.map(({ level, fields }) => [level, fields['from'], fields['to']]),
+      [['warn', 0, 2]],
+      'what was not delivered is told',
+    );
     await bench.cursor.stop();
   });
 

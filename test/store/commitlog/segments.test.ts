@@ -194,6 +194,25 @@ describe('opening a log (B04)', () => {
     assert.throws(() => make(odd).open(), { code: 'SEGMENT_NAME' });
   });
 
+  it('lets go of what is removed elsewhere, also of all that it knows', () => {
+    const files = three();
+    const closed: number[] = [];
+    const segments = make(files);
+    segments.open('read');
+    for (const base of segments.bases()) {
+      const { file } = segments.fileAt(base, 'read')!;
+      file.close = () => void closed.push(base);
+    }
+    segments.forgetBelow(SIZE - 1);
+    assert.deepEqual([segments.minOffset, closed], [0, []]);
+    segments.forgetBelow(2 * SIZE - 1);
+    assert.deepEqual([segments.bases(), closed], [[SIZE, 2 * SIZE], [0]]);
+    assert.equal(segments.fileAt(0, 'read'), undefined);
+    segments.forgetBelow(9 * SIZE);
+    assert.deepEqual([segments.bases(), closed], [[], [0, SIZE, 2 * SIZE]]);
+    assert.equal(segments.fileAt(2 * SIZE, 'read')?.base, 2 * SIZE, 'it looks again');
+  });
+
   it('leaves other names alone', () => {
     const files = three();
     files.replace('/s/commitlog/notes.txt', 'x', false);

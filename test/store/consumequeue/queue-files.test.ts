@@ -66,6 +66,19 @@ describe('QueueFiles', () => {
     assert.deepEqual(files.list('/s/.tmp'), []);
   });
 
+  it('drops files that hold only units below an offset, the first one first, never the last', () => {
+    const files = new MemoryFiles(1 << 24);
+    const queues = make(files);
+    put(queues, 'T', 0, 0, 35);
+    assert.deepEqual(queues.dropBelow('T', 0, 9), []);
+    assert.deepEqual(queues.dropBelow('T', 0, 29), ['00000000000000000000', '00000000000000000200']);
+    assert.ok(queues.read('T', 0, 20, 15).equals(units(20, 15)));
+    assert.deepEqual(queues.dropBelow('T', 0, 1000), ['00000000000000000400']);
+    assert.deepEqual(files.list('/s/consumequeue/T/0'), ['00000000000000000600']);
+    assert.equal(queues.syncDirty(), 0);
+    assert.deepEqual(queues.dropBelow('unknown', 3, 1000), []);
+  });
+
   it('changes nothing when units are written again', () => {
     const files = new MemoryFiles(1 << 24);
     const queues = make(files);
