@@ -9,7 +9,12 @@ import { recoverStore as recoverFiles, type RecoveredStore } from '../../store/r
 import type { StoreState } from './contract.js';
 
 /** Brings the files into order and puts what they say into the words that the threads share, before any of them runs. */
-export function recoverStore(state: StoreState, options: Options, clock: Clock): RecoveredStore {
+export function recoverStore(
+  state: StoreState,
+  options: Options,
+  clock: Clock,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): RecoveredStore {
   const { files, paths, log } = state;
   const segments = new Segments(files, log.dir, log.temporaryDir, log.segmentBytes);
   const queues = new QueueFiles({
@@ -22,8 +27,17 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   });
   try {
     const nowMs = clock.wallMs();
-    const recovered = recoverFiles({ files, paths, segments, queues, nowMs, checkCrc: options.checkCRCOnRecover });
-    shareOffsets(state, recovered);
+    const recovered = recoverFiles({
+      files,
+      paths,
+      segments,
+      queues,
+      nowMs,
+      checkCrc: options.checkCRCOnRecover,
+      truncateDamaged: options.truncateDamagedLog,
+      onProgress,
+    });
+    shareOffsets(state, recovered, nowMs);
     return recovered;
   } finally {
     segments.close();
@@ -31,7 +45,7 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   }
 }
 
-function shareOffsets({ queueTable, watermarks }: StoreState, recovered: RecoveredStore): void {
+function shareOffsets({ queueTable, watermarks }: StoreState, recovered: RecoveredStore, nowMs: number): void {
   for (const { topic, queueId, minOffset, maxOffset, nextOffset } of recovered.queues) {
     const row = queueTable.register(topic, queueId);
     queueTable.set(row, QueueWord.minimum, minOffset);
@@ -42,4 +56,8 @@ function shareOffsets({ queueTable, watermarks }: StoreState, recovered: Recover
   watermarks.reset(Watermark.appended, recovered.validEnd);
   watermarks.reset(Watermark.flushed, recovered.validEnd);
   watermarks.reset(Watermark.dispatched, recovered.dispatchFrom);
+  // A checkpoint without it would forget what was synced before this start. One in the future would not be believed.
+  const syncedMs = recovered.newestMs <= nowMs ? recovered.newestMs : 0;
+  watermarks.reset(Watermark.appendedTimeMs, syncedMs);
+  watermarks.reset(Watermark.flushedTimeMs, syncedMs);
 }

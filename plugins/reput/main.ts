@@ -4,7 +4,7 @@ import type { PluginMain } from '../../kernel/plugin.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
-import { Clock, Logger, Options } from '../../kernel/tokens.js';
+import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
@@ -12,7 +12,7 @@ import { startReput } from '../../workers/reput/handle.js';
 import { StoreState } from '../commitlog/contract.js';
 import { QueueReader } from './queue-reader.js';
 
-const PROGRESS_LOG_MS = 1000;
+const CATCHING_UP = 'dispatching the commit log';
 /** A stop does not wait longer for queues that cannot be written: the next start dispatches the rest. */
 const STOP_PATIENCE_MS = 3000;
 
@@ -28,6 +28,7 @@ export class Reput implements PluginMain {
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
+    @inject(Progress) private readonly progress: Progress,
   ) {}
 
   async start(): Promise<void> {
@@ -65,27 +66,29 @@ export class Reput implements PluginMain {
     this.reader.close();
   }
 
-  /** Until everything visible is dispatched; says once a second how far it is. Throws after `patienceMs` without progress. */
+  /** Until everything visible is dispatched; says how far it is. Throws after `patienceMs` without progress. */
   async #catchUp(service: RunningService, patienceMs: number): Promise<void> {
     const { watermarks } = this.state;
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
-    let told = this.clock.monoMs();
-    let [reached, movedMonoMs] = [watermarks.get(Watermark.dispatched), told];
+    const from = watermarks.get(Watermark.dispatched);
+    let [reached, movedMonoMs] = [from, this.clock.monoMs()];
     // Once: it goes on by itself, and what could not be written it tries again in its own time.
     service.kick();
-    while (reached < watermarks.get(limit)) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      const now = this.clock.monoMs();
-      if (watermarks.get(Watermark.dispatched) > reached) movedMonoMs = now;
-      reached = watermarks.get(Watermark.dispatched);
-      if (now - movedMonoMs > patienceMs)
-        throw new KernelError(
-          'DISPATCH_STUCK',
-          `nothing behind offset ${reached} could be dispatched for ${patienceMs} ms`,
-        );
-      if (now - told < PROGRESS_LOG_MS) continue;
-      told = now;
-      this.logger.info({ dispatched: reached, end: watermarks.get(limit) }, 'dispatching');
+    try {
+      while (reached < watermarks.get(limit)) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        const now = this.clock.monoMs();
+        if (watermarks.get(Watermark.dispatched) > reached) movedMonoMs = now;
+        reached = watermarks.get(Watermark.dispatched);
+        if (now - movedMonoMs > patienceMs)
+          throw new KernelError(
+            'DISPATCH_STUCK',
+            `nothing behind offset ${reached} could be dispatched for ${patienceMs} ms`,
+          );
+        this.progress.report(CATCHING_UP, reached - from, watermarks.get(limit) - from);
+      }
+    } finally {
+      this.progress.end(CATCHING_UP);
     }
   }
 }
