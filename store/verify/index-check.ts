@@ -21,7 +21,7 @@ const ENTRIES_DEFAULT = 20_000_000;
 /** Entries read at a time. */
 const CHUNK_ENTRIES = 52_428;
 
-const TODO =
+const REMOVE =
   'stop the broker and remove the file: queries by key find nothing of its time then, messages are not touched';
 
 export interface IndexCheckOptions {
@@ -70,7 +70,7 @@ export function checkIndexFile(path: string, options: IndexCheckOptions): number
       path,
       bytes,
       `${bytes} bytes fit no index file`,
-      `give its maxHashSlotNum and maxIndexNum, or: ${TODO}`,
+      `give its maxHashSlotNum and maxIndexNum, or: ${REMOVE}`,
     );
     return 0;
   }
@@ -210,6 +210,6 @@ class IndexWalk {
   }
 
   #damage(position: number, what: string): void {
-    this.options.findings.damage(this.path, position, what, TODO);
+    this.options.findings.damage(this.path, position, what, REMOVE);
   }
 }

@@ -1,150 +1,28 @@
 import assert from 'node:assert/strict';
 import { writeCheckpoint } from '../../../store/checkpoint/checkpoint.js';
-import { recoverLog } from '../../../store/commitlog/recovery.js';
-import { Segments } from '../../../store/commitlog/segments.js';
-import { DispatchFields, readDispatch } from '../../../store/dispatch/read-dispatch.js';
 import type { MemoryFiles } from '../../../store/files/memory-files.js';
-import { segmentName, storePaths } from '../../../store/files/paths.js';
-import type { StoreSizes, VerifyReport } from '../../../store/verify/contract.js';
+import { segmentName } from '../../../store/files/paths.js';
 import { verifyStore } from '../../../store/verify/verify.js';
-import { javaFiles, javaStore } from '../../support/java-store.js';
-
-const golden = javaStore();
-const paths = storePaths('/s');
-const SEGMENT = golden.segmentBytes;
-const NOW = 2 ** 42;
-const INDEX = `/s/${Object.keys(golden.files).find((path) => path.startsWith('index/'))}`;
-const INDEX_ENTRIES_AT = 40 + 16 * 4;
-
-const verify = (files: MemoryFiles, all = true, sizes: StoreSizes = {}): VerifyReport =>
-  verifyStore({ files, paths, all, sizes, nowMs: NOW });
-
-/** The golden store, with what it has no file of. */
-function java(): MemoryFiles {
-  const files = javaFiles(golden, () => true);
-  files.replace('/s/config/topics.json', '{"dataVersion":{"counter":1},"topicConfigTable":{1:{}}}', false);
-  return files;
-}
-
-interface Place {
-  readonly topic: string;
-  readonly queueId: number;
-  readonly queueOffset: number;
-  readonly physical: number;
-  readonly size: number;
-  /** Positions in its segment's file. */
-  readonly at: number;
-  readonly file: string;
-  readonly topicAt: number;
-  readonly isQueued: boolean;
-}
-
-function placesIn(files: MemoryFiles): Place[] {
-  const segments = new Segments(files, paths.commitLog, paths.temporary, SEGMENT);
-  segments.open('read');
-  const places: Place[] = [];
-  recoverLog({
-    segments,
-    fromOffset: 0,
-    checkCrc: true,
-    onRecord(buffer, offset, size, physical) {
-      const fields = new DispatchFields([]);
-      assert.equal(readDispatch(buffer, offset, physical, fields), undefined);
-      const { topic, queueId, queueOffset, bodyEnd, sysFlag } = fields;
-      const at = physical % SEGMENT;
-      const file = `/s/commitlog/${segmentName(physical - at)}`;
-      const isQueued = (sysFlag & 12) !== 4 && (sysFlag & 12) !== 12;
-      places.push({
-        topic,
-        queueId,
-        queueOffset,
-        physical,
-        size,
-        at,
-        file,
-        topicAt: at + bodyEnd - offset + 1,
-        isQueued,
-      });
-    },
-  });
-  return places;
-}
-
-const places = placesIn(java());
-const unitPlace = ({ topic, queueId, queueOffset }: Place): { file: string; position: number } => {
-  const position = (queueOffset * 20) % golden.queueFileBytes;
-  return { file: `/s/consumequeue/${topic}/${queueId}/${segmentName(queueOffset * 20 - position)}`, position };
-};
-const victim = places.find(
-  ({ topic, queueOffset, queueId }) => topic === 'GoldenTopic' && queueId === 0 && queueOffset === 5,
-)!;
-
-function poke(files: MemoryFiles, file: string, position: number, bytes: Buffer): void {
-  files.open(file, 'readWrite').write(bytes, 0, bytes.length, position);
-}
-
-function flip(files: MemoryFiles, file: string, position: number, mask = 1): void {
-  const byte = Buffer.alloc(1);
-  files.open(file, 'read').read(byte, 0, 1, position);
-  poke(files, file, position, Buffer.from([byte[0]! ^ mask]));
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(value));
-  return bytes;
-}
-
-function allBytes(files: MemoryFiles, dir = '/s'): string[] {
-  return files.list(dir).flatMap((name) => {
-    const path = `${dir}/${name}`;
-    const below = allBytes(files, path);
-    return below.length > 0 ? below : [`${path} ${files.exists(path) ? tryRead(files, path) : ''}`];
-  });
-}
-
-function tryRead(files: MemoryFiles, path: string): string {
-  try {
-    return files.readAll(path).toString('hex');
-  } catch {
-    return 'a folder';
-  }
-}
-
-interface Expected {
-  readonly file: string;
-  readonly position?: number | undefined;
-  readonly says: RegExp;
-}
-
-/** The first damage is this one, with and without --all; nothing was changed; all of it says what to do. */
-function assertFirst(files: MemoryFiles, { file, position, says }: Expected, sizes: StoreSizes = {}): VerifyReport {
-  const before = allBytes(files);
-  const first = verify(files, false, sizes).findings.filter(({ kind }) => kind === 'damage');
-  assert.equal(first.length, 1);
-  assert.deepEqual([first[0]!.file, first[0]!.position], [file, position], first[0]!.what);
-  assert.match(first[0]!.what, says);
-  const all = verify(files, true, sizes);
-  assert.deepEqual(
-    all.findings.find(({ kind }) => kind === 'damage'),
-    first[0],
-  );
-  assert.deepEqual([all.damaged, all.complete], [true, true]);
-  assert.ok(all.findings.every(({ todo }) => todo !== ''));
-  assert.deepEqual(allBytes(files), before);
-  return all;
-}
-
-const damages = (report: VerifyReport): string[] =>
-  report.findings.filter(({ kind }) => kind === 'damage').map(({ what }) => what);
-const notes = (report: VerifyReport): string[] =>
-  report.findings.filter(({ kind }) => kind === 'note').map(({ what }) => what);
+import {
+  assertFirst,
+  damages,
+  flip,
+  golden,
+  INDEX,
+  INDEX_ENTRIES_AT,
+  int32,
+  int64,
+  java,
+  notes,
+  NOW,
+  paths,
+  places,
+  poke,
+  SEGMENT,
+  unitPlace,
+  verify,
+  victim,
+} from './golden-damage.js';
 
 describe('verifying a store of RocketMQ 4.9.7', () => {
   it('finds nothing wrong with one that ended well, and counts what is in it', () => {
@@ -287,37 +165,6 @@ describe('verifying finds, with file and position,', () => {
     const { file } = unitPlace(places.find(({ topic }) => topic === 'OddProps')!);
     poke(files, file, 20, Buffer.concat([int64(3 * SEGMENT), int32(100), int64(0)]));
     assertFirst(files, { file, position: 20, says: /behind the log's end/ });
-  });
-
-  it('a loop in a chain of the index, a wrong link, slot, hash, place, count', () => {
-    const entry = (number: number): number => INDEX_ENTRIES_AT + number * 20;
-    const cases: [position: number, bytes: Buffer, at: number, says: RegExp][] = [
-      [entry(9) + 16, int32(9), entry(9) + 16, /entry 9: .* loop in the chain/],
-      [entry(9) + 16, int32(30), entry(9) + 16, /entry 9: .* loop in the chain/],
-      [entry(1) + 16, int32(-5), entry(1) + 16, /entry 1: the one before it .* is 0/],
-      [entry(9), int32(-1), entry(9), /key hash is -1/],
-      [entry(9) + 4, int64(3), entry(9) + 4, /no record begins at 3/],
-      [entry(9) + 4, int64(9 * SEGMENT), entry(9) + 4, /behind the log's end/],
-      [36, int32(65), 36, /count of entries is 65, and it has room for 64/],
-      [32, int32(1), 32, /1 slots are used/],
-      [0, int64(NOW), 0, /ends before it begins/],
-    ];
-    for (const [position, bytes, at, says] of cases) {
-      const files = java();
-      poke(files, INDEX, position, bytes);
-      assertFirst(files, { file: INDEX, position: at, says });
-    }
-    const slot = java();
-    poke(slot, INDEX, 40, Buffer.concat([int32(63), int32(63)]));
-    assertFirst(slot, { file: INDEX, position: 40, says: /slot 0 says that its newest entry is 63/ });
-    const key = java();
-    // The same slot, so that only the record can tell.
-    const hash = key.readAll(INDEX).readInt32BE(entry(9));
-    poke(key, INDEX, entry(9), int32(hash < 0x7fffff00 ? hash + 16 : hash - 16));
-    assertFirst(key, { file: INDEX, position: entry(9), says: /no key of the record at \d+ has the hash/ });
-    const size = java();
-    size.open(INDEX, 'readWrite').truncate(1383);
-    assertFirst(size, { file: INDEX, position: 1383, says: /fit no index file/ });
   });
 
   it('a short checkpoint, a broken file of settings', () => {
