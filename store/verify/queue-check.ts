@@ -59,6 +59,7 @@ export interface QueueEndRules {
   /** False after a crash: units may point behind the log's end, and be missing from `dispatchedFrom` on. */
   readonly normalExit: boolean;
   readonly dispatchedFrom: number;
+  readonly placeOf: (physicalOffset: number) => { readonly file: string; readonly position: number };
 }
 
 /**
@@ -70,6 +71,10 @@ export class QueueCheck {
   recordsWithoutQueue = 0;
   readonly #options: QueueCheckOptions;
   readonly #states = new Map<string, Map<number, QueueState>>();
+  /** Records that the next start dispatches, and the first of them. */
+  #waiting = 0;
+  #waitingFrom = Number.POSITIVE_INFINITY;
+  #queuesBehindEnd = 0;
   readonly #chunks = new Map<QueueState, { from: number; readonly units: Buffer }>();
 
   constructor(options: QueueCheckOptions) {
@@ -110,6 +115,21 @@ export class QueueCheck {
         this.#reportMissing(state, rules);
         this.#checkRest(state, rules);
       }
+    this.#noteUnfinished(rules);
+  }
+
+  /** What a crash leaves in all queues that were in use. */
+  #noteUnfinished({ validEnd, placeOf }: QueueEndRules): void {
+    const { findings, queues } = this.#options;
+    if (this.#waiting > 0) {
+      const { file, position } = placeOf(this.#waitingFrom);
+      const what = `${this.#waiting} records have no unit yet, from this one on`;
+      findings.note(file, position, what, 'nothing: the next start dispatches them again');
+    }
+    if (this.#queuesBehindEnd > 0) {
+      const what = `${this.#queuesBehindEnd} queues have units behind the log's end ${validEnd}`;
+      findings.note(queues.dir, undefined, what, 'nothing: the next start removes them');
+    }
   }
 
   #found(state: QueueState, fields: DispatchFields, units: Buffer, at: number): void {
@@ -186,21 +206,22 @@ export class QueueCheck {
 
   #behindEnd(state: QueueState, offset: number, physical: number, validEnd: number, normalExit: boolean): void {
     if (this.#options.damaged.has(physical)) return;
-    const what = `it points to ${physical}, behind the log's end ${validEnd}`;
-    const { file, position } = this.#placeOf(state, offset);
-    if (normalExit) this.#damage(state, offset, what);
-    else this.#options.findings.note(file, position, what, 'nothing: the next start removes such units');
+    if (normalExit) this.#damage(state, offset, `it points to ${physical}, behind the log's end ${validEnd}`);
+    else this.#queuesBehindEnd += 1;
   }
 
   #reportMissing(state: QueueState, rules: QueueEndRules): void {
     const { missing } = state;
     if (missing === undefined) return;
+    if (!rules.normalExit && missing.physical >= rules.dispatchedFrom) {
+      this.#waiting += missing.count;
+      this.#waitingFrom = Math.min(this.#waitingFrom, missing.physical);
+      return;
+    }
     const { file, position } = this.#placeOf(state, missing.first);
     const more = missing.count > 1 ? `, and so on for ${missing.count - 1} more records` : '';
     const what = `the record at ${missing.physical} has no unit: ${missing.unit}${more}`;
-    if (!rules.normalExit && missing.physical >= rules.dispatchedFrom)
-      this.#options.findings.note(file, position, what, 'nothing: the next start dispatches it again');
-    else this.#options.findings.damage(file, position, what, REBUILD);
+    this.#options.findings.damage(file, position, what, REBUILD);
   }
 
   #damage(state: QueueState, offset: number, what: string, todo = REBUILD): void {

@@ -81,6 +81,7 @@ class Verification {
     const check = this.#openQueues();
     this.#walkLog(check);
     check.finish({
+      placeOf: (at) => fileOf({ dir: paths.commitLog, segmentBytes: this.#segmentBytes }, at),
       validEnd: this.#log.validEnd,
       normalExit: this.#normalExit,
       dispatchedFrom: this.#dispatchedFrom(),
@@ -192,8 +193,7 @@ class Verification {
   }
 
   #undispatchable(physicalOffset: number, problem: string): void {
-    const run = this.#runs[0]!;
-    const { file, position } = fileOf(run, physicalOffset);
+    const { file, position } = fileOf(this.#runs[0]!, physicalOffset);
     this.#findings.damage(
       file,
       position,
