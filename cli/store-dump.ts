@@ -73,7 +73,6 @@ function printRecord(record: DumpedRecord, { json, body: how = json === true ? '
   if (json === true) return printer.json({ ...fieldsOf(record), ...jsonBody(record, how) });
   const { properties, tags, keys, uniqKey, sysFlagWords } = record;
   const rows: [string, string | undefined][] = [
-    [`${record.topic}/${record.queueId}`, `offset ${record.queueOffset}`],
     [
       '  lies at',
       `physical offset ${record.physicalOffset}, ${record.totalBytes} bytes, ${record.file} at ${record.position}`,
@@ -88,6 +87,7 @@ function printRecord(record: DumpedRecord, { json, body: how = json === true ? '
     ['  properties', [...properties].map(([name, value]) => `${name}=${value}`).join(' ')],
     ['  body', bodyText(record, how)],
   ];
+  printer.line(`${record.topic}/${record.queueId}  offset ${record.queueOffset}`);
   for (const [name, value] of rows)
     if (value !== undefined && value !== '') printer.line(`${name.padEnd(13)}${printable(value)}`);
   printer.line('');
