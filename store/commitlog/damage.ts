@@ -125,7 +125,7 @@ export function judgeEnd(end: LogEnd): Verdict {
   const { log, walk, times, normalExit, syncedMs } = end;
   const position = walk.validEnd;
   const lost = times.newestMs < syncedMs;
-  if (position >= log.endOffset) return lost && normalExit ? queuesTell(end) : { kind: 'clean' };
+  if (position >= log.endOffset) return normalExit ? queuesTell(end) : { kind: 'clean' };
   refuseVersion5(log, position);
   const suspicious = walk.firstDamage !== undefined || lost || nextSegmentIsUsed(log, position);
   const following = recordBehind(log, position, suspicious ? undefined : position + GLANCE_BYTES);
@@ -148,7 +148,8 @@ function queuesTell(end: LogEnd): Verdict {
 }
 
 function placeOf({ log, walk }: LogEnd): string {
-  return walk.firstDamage ?? `${placeIn(log, walk.validEnd)}: zeros where a record should begin`;
+  const what = walk.validEnd < log.endOffset ? 'zeros where a record should begin' : 'the file is missing';
+  return walk.firstDamage ?? `${placeIn(log, walk.validEnd)}: ${what}`;
 }
 
 /** File and position in it of a physical offset. */

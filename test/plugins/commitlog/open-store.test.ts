@@ -6,8 +6,11 @@ import type { OptionValue } from '../../../config/declare.js';
 import { KernelError } from '../../../kernel/base/errors.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { StoreState } from '../../../plugins/commitlog/contract.js';
+import { decodeOffsetMessageId } from '../../../protocol/message/message-id.js';
 import { MAGIC_AT } from '../../../protocol/message/record.js';
+import { type Checkpoint, readCheckpoint } from '../../../store/checkpoint/checkpoint.js';
 import { MESSAGE_MAGIC_V2 } from '../../../store/commitlog/damage.js';
+import { nodeFiles } from '../../../store/files/node-files.js';
 import { segmentName } from '../../../store/files/paths.js';
 import { pullAll, send } from '../../support/send-pull.js';
 import { tempDir } from '../../support/temp-dir.js';
@@ -37,8 +40,8 @@ describe('opening a store', () => {
     await using broker = await testBroker({ options: optionsOf(template.path) });
     using client = await broker.connect();
     for (let index = 0; index < MESSAGES; index += 1) {
-      offsets.push(broker.get(StoreState).watermarks.get(Watermark.appended));
-      await send(client, { topic: 'T', body: Buffer.alloc(BODY_BYTES, 65 + index) });
+      const { header } = await send(client, { topic: 'T', body: Buffer.alloc(BODY_BYTES, 65 + index) });
+      offsets.push(decodeOffsetMessageId(header.msgId).physicalOffset);
     }
     assert.equal(broker.get(StoreState).watermarks.get(Watermark.appended) > 2 * SEGMENT, true);
   });
@@ -103,7 +106,7 @@ describe('opening a store', () => {
       using client = await broker.connect();
       const sent = await send(client, { topic: 'T', body: Buffer.alloc(BODY_BYTES, 65 + MESSAGES) });
       assert.equal(sent.header.queueOffset, MESSAGES);
-      assert.equal(parseInt(sent.header.msgId.slice(-16), 16), at);
+      assert.equal(decodeOffsetMessageId(sent.header.msgId).physicalOffset, at);
       await assertAllReadable(broker, MESSAGES + 1);
     });
 
@@ -224,6 +227,29 @@ describe('opening a store', () => {
         );
         await assertRefused(dir, 'LOG_DAMAGED', said);
       });
+
+    it('refuses when the last file is missing, until told to go on without it', async () => {
+      const dir = store();
+      const last = log(dir, 2 * SEGMENT);
+      rmSync(last);
+      await assertRefused(dir, 'LOG_DAMAGED', new RegExp(`${last} at 0: the file is missing; the queues have records`));
+      {
+        await using broker = await start(dir, { truncateDamagedLog: true });
+        await assertAllReadable(broker, offsets.filter((offset) => offset < 2 * SEGMENT).length);
+      }
+      await (await start(dir)).stop();
+    });
+
+    it('keeps what it knows of synced messages over starts that write nothing', async () => {
+      const dir = store();
+      const checkpoint = (): Checkpoint => readCheckpoint(nodeFiles, join(dir, 'checkpoint'));
+      const { physicMsgTimestamp } = checkpoint();
+      assert.ok(physicMsgTimestamp > 0);
+      // A crash, after which all is dispatched again.
+      writeFileSync(join(dir, 'abort'), '');
+      await (await start(dir)).stop();
+      assert.equal(checkpoint().physicMsgTimestamp, physicMsgTimestamp);
+    });
 
     it('cuts there when told to, and the next start needs no telling', async () => {
       const dir = await damaged(false);
