@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<CommandModule>>> = {
   produce: () => import('./commands/produce.js'),
   consume: () => import('./commands/consume.js'),
   bench: () => import('./commands/bench.js'),
+  store: () => import('./commands/store.js'),
 };
 
 const EXIT_CODES = `

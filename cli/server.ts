@@ -7,6 +7,7 @@ import { systemClock } from '../kernel/base/clock.js';
 import type { KernelError } from '../kernel/base/errors.js';
 import { createLogger, type Logger } from '../kernel/base/logger.js';
 import { Kernel } from '../kernel/kernel.js';
+import { BarProgress } from './progress-bar.js';
 import { preflight } from './preflight.js';
 import { type Addresses, removeReadyFile, writeReadyFile } from './ready-file.js';
 
@@ -44,6 +45,8 @@ export async function startServer(loaded: Loaded, { onFatal, onServing }: Server
     clock: systemClock,
     logger,
     topology,
+    // Elsewhere the log tells it: standard output is for results.
+    ...(process.stderr.isTTY ? { progress: new BarProgress(systemClock, process.stderr) } : {}),
     hookTimeoutMs: options.pluginTimeoutMs,
     threads: {
       hangTimeoutMs: options.workerHangTimeoutMs,

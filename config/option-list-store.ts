@@ -46,6 +46,11 @@ export const storeOptions = [
   integer('syncFlushTimeout', 5000, 'ms', 'a send that waited longer for the disk is answered 10', { min: 1 }),
   integer('flushIntervalConsumeQueue', 1000, 'ms', 'between two flushes of the queue files', { min: 1 }),
   flag('checkCRCOnRecover', true, 'checks bodies while the store is recovered'),
+  flag(
+    'truncateDamagedLog',
+    false,
+    'cuts the log at a damaged record as the original does, although what follows was synced; for one start only',
+  ),
   flag('duplicationEnable', false, 'the original dispatches only what is confirmed elsewhere', {
     refused: [{ value: true, why: 'duplication is not there' }],
   }),

@@ -3,6 +3,7 @@ import type { Options as OptionsType } from '../config/options.js';
 import type { Clock as ClockType } from './base/clock.js';
 import { KernelError, messageOf } from './base/errors.js';
 import type { Logger as LoggerType } from './base/logger.js';
+import { LoggedProgress, type Progress as ProgressType } from './base/progress.js';
 import { createRootContainer, tokenName } from './container.js';
 import { endProcess } from './end-process.js';
 import type { PluginMain, PluginManifest } from './plugin.js';
@@ -13,13 +14,15 @@ import type { PoolLimits, ThreadLimits } from './threads/limits.js';
 import { PiscinaPool, Pool } from './threads/pool.js';
 import { TopologyThreadHost } from './threads/thread-host.js';
 import { withLimit } from './threads/with-limit.js';
-import { Clock, Logger, Options } from './tokens.js';
+import { Clock, Logger, Options, Progress } from './tokens.js';
 
 export interface BootOptions {
   readonly plugins: readonly PluginManifest[];
   readonly options: OptionsType;
   readonly clock: ClockType;
   readonly logger: LoggerType;
+  /** Where long steps of the start tell how far they are; by default log lines. */
+  readonly progress?: ProgressType;
   /** Time limit of every hook of every plugin, milliseconds. */
   readonly hookTimeoutMs?: number;
   /** Service to thread; without it each service has a thread of its own. */
@@ -87,6 +90,7 @@ export class Kernel {
     this.#root.registerInstance(Clock, options.clock);
     this.#root.registerInstance(Logger, options.logger);
     this.#root.registerInstance(Options, options.options);
+    this.#root.registerInstance(Progress, options.progress ?? new LoggedProgress(options.clock, options.logger));
     this.#root.registerInstance<ThreadHost>(ThreadHost, this.#threads);
     this.#root.registerInstance<Pool>(Pool, this.#pool);
   }

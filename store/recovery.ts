@@ -1,7 +1,15 @@
-import { readCheckpoint, markRunning, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
+import { type Checkpoint, readCheckpoint, markRunning, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
 import { readInt64 } from '../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
-import { chooseRecoveryStart, recoverLog, syncFrom, truncateTail } from './commitlog/recovery.js';
+import { damagedLog, judgeEnd, StoreTimes } from './commitlog/damage.js';
+import {
+  chooseRecoveryStart,
+  recoverLog,
+  type RecoveredLog,
+  type RecordVisitor,
+  syncFrom,
+  truncateTail,
+} from './commitlog/recovery.js';
 import type { Segments } from './commitlog/segments.js';
 import { cutExt, removeOrphans } from './consumequeue/ext-cut.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
@@ -29,6 +37,10 @@ export interface RecoverStoreOptions {
     /** The setting messageIndexSafe: recovery begins no later than where the index was synced. */
     readonly safe: boolean;
   };
+  /** The setting truncateDamagedLog: cuts at damage even where that loses records that were synced. */
+  readonly truncateDamaged?: boolean;
+  /** Bytes of the log walked, of how many there may be at most; called about every two MiB. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface StoreQueue extends QueueId {
@@ -54,6 +66,8 @@ export interface RecoveredStore {
   readonly records: number;
   readonly scannedFrom: number;
   readonly firstDamage: string | undefined;
+  /** Newest store time among the records walked, ms; 0 when there is none. All of them are synced now. */
+  readonly newestMs: number;
   /** Lines for the log: what was damaged, removed, skipped. */
   readonly notes: readonly string[];
 }
@@ -67,18 +81,19 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
   const { files, paths, segments, queues } = options;
   const normalExit = !wasAborted(files, paths.abort);
   const { foreign } = segments.open('readWrite');
-  clearTemporary(files, paths.temporary);
   const notes = foreign.map((name) => `${segments.dir}/${name}: not a segment's name, left alone`);
   if (segments.count === 0) return emptyStore(options, normalExit, notes);
-  const scannedFrom = chooseRecoveryStart({
-    segments,
-    normalExit,
-    checkpoint: readCheckpoint(files, paths.checkpoint),
-    nowMs: options.nowMs,
-    withIndex: options.index?.safe ?? false,
-  });
+  const checkpoint = readCheckpoint(files, paths.checkpoint);
+  const withIndex = options.index?.safe ?? false;
+  const scannedFrom = chooseRecoveryStart({ segments, normalExit, checkpoint, nowMs: options.nowMs, withIndex });
   const ends = new QueueEnds();
-  const log = recoverLog({ segments, fromOffset: scannedFrom, checkCrc: options.checkCrc, onRecord: ends.visit });
+  const times = new StoreTimes();
+  const log = walkLog(options, scannedFrom, (buffer, offset, size, physicalOffset) => {
+    ends.visit(buffer, offset, size, physicalOffset);
+    times.visit(buffer, offset);
+  });
+  judgeBeforeCut(options, { log, times, normalExit, checkpoint, notes });
+  clearTemporary(files, paths.temporary);
   const removed = truncateTail(segments, log.validEnd);
   if (removed.length > 0)
     notes.push(`removed segments behind the log's valid end ${log.validEnd}: ${removed.join(', ')}`);
@@ -110,8 +125,75 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     records: log.records,
     scannedFrom,
     firstDamage: log.firstDamage,
+    newestMs: times.newestMs,
     notes,
   };
+}
+
+function walkLog(options: RecoverStoreOptions, fromOffset: number, onRecord: RecordVisitor): RecoveredLog {
+  const { segments, checkCrc, onProgress } = options;
+  const total = segments.endOffset - fromOffset;
+  if (onProgress === undefined) return recoverLog({ segments, fromOffset, checkCrc, onRecord });
+  const walk = recoverLog({
+    segments,
+    fromOffset,
+    checkCrc,
+    onRecord,
+    onProgress: (position) => onProgress(position - fromOffset, total),
+  });
+  onProgress(total, total);
+  return walk;
+}
+
+interface FoundLog {
+  readonly log: RecoveredLog;
+  readonly times: StoreTimes;
+  readonly normalExit: boolean;
+  readonly checkpoint: Checkpoint;
+  readonly notes: string[];
+}
+
+/** Throws LOG_DAMAGED when cutting the log at its valid end would lose records that were synced, unless it is told to. */
+function judgeBeforeCut(options: RecoverStoreOptions, found: FoundLog): void {
+  const { files, paths, segments, queues, nowMs } = options;
+  const { log, times, normalExit, checkpoint, notes } = found;
+  const { physicMsgTimestamp } = checkpoint;
+  const verdict = judgeEnd({
+    log: segments,
+    walk: log,
+    times,
+    normalExit,
+    syncedMs: physicMsgTimestamp <= nowMs ? physicMsgTimestamp : 0,
+    queuedEnd: () => lastQueuedEnd(queues),
+  });
+  if (verdict.kind === 'clean') return;
+  if (verdict.kind === 'damaged') {
+    const refusal = damagedLog(segments, verdict);
+    if (options.truncateDamaged !== true) throw refusal;
+    notes.push(`truncateDamagedLog: the log is cut all the same: ${refusal.message}`);
+    // What it says was synced is no longer there; the next start would look for it.
+    const upTo = (time: number): number => Math.min(time, times.newestMs);
+    writeCheckpoint(files, paths.checkpoint, {
+      physicMsgTimestamp: upTo(physicMsgTimestamp),
+      logicsMsgTimestamp: upTo(checkpoint.logicsMsgTimestamp),
+      indexMsgTimestamp: upTo(checkpoint.indexMsgTimestamp),
+    });
+  } else if (verdict.following !== undefined) {
+    notes.push(`${verdict.where}; records from offset ${verdict.following.position} on were never synced: cut off`);
+  }
+}
+
+/** Physical offset behind the last record that any usable queue has a unit of; -1 when there is none. */
+function lastQueuedEnd(queues: QueueFiles): number {
+  let end = -1;
+  for (const { topic, queueId } of queues.list().queues) {
+    try {
+      end = Math.max(end, queues.bounds(topic, queueId).lastPhysical);
+    } catch {
+      // A damaged queue tells nothing here; it is found and built again later.
+    }
+  }
+  return end;
 }
 
 /**
@@ -124,6 +206,7 @@ function dispatchedBefore(recovery: QueueRecovery, minOffset: number, validEnd: 
 
 /** 4.9: without a commit log there are no queues either (CommitLog#recoverNormally, DefaultMessageStore#destroyLogics). */
 function emptyStore(options: RecoverStoreOptions, normalExit: boolean, notes: string[]): RecoveredStore {
+  clearTemporary(options.files, options.paths.temporary);
   const topics = new Set(options.queues.list().queues.map((queue) => queue.topic));
   for (const topic of topics) options.queues.remove(topic);
   if (topics.size > 0) notes.push(`there is no commit log: the queues of ${topics.size} topics were removed`);
@@ -138,6 +221,7 @@ function emptyStore(options: RecoverStoreOptions, normalExit: boolean, notes: st
     records: 0,
     scannedFrom: 0,
     firstDamage: undefined,
+    newestMs: 0,
     notes,
   };
 }

@@ -3,14 +3,16 @@ import { messageOf } from '../../kernel/base/errors.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import { Watermarks } from '../../kernel/ring/watermarks.js';
-import { Clock, Logger, Options } from '../../kernel/tokens.js';
+import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { markEnded, markRunning } from '../../store/checkpoint/checkpoint.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
+import { checkLayout } from '../../store/files/layout.js';
 import { MemoryFiles } from '../../store/files/memory-files.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import { storePaths, type StorePaths } from '../../store/files/paths.js';
 import { acquireStoreLock, type StoreLock } from '../../store/files/store-lock.js';
+import type { RecoveredStore } from '../../store/recovery.js';
 import type { LogLocation } from '../../workers/commitlog/contract.js';
 import type { StoreState } from './contract.js';
 import { recoverStore } from './recover-store.js';
@@ -35,6 +37,7 @@ export class OpenStore implements StoreState {
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
+    @inject(Progress) private readonly progress: Progress,
   ) {
     this.inMemory = options.memory;
     this.files = options.memory ? new MemoryFiles(options.memoryStoreBytesMax, clock) : nodeFiles;
@@ -61,16 +64,36 @@ export class OpenStore implements StoreState {
 
   async open(): Promise<void> {
     if (!this.inMemory) await this.#claim();
+    try {
+      this.#recoverAndMark();
+    } catch (error) {
+      // Nobody stops what did not start.
+      await this.#lock?.release();
+      throw error;
+    }
+    this.wake.start();
+  }
+
+  #recoverAndMark(): void {
     const begun = this.clock.monoMs();
-    const { queues, notes, firstDamage, ...found } = recoverStore(this, this.options, this.clock);
+    const { queues, notes, firstDamage, ...found } = this.#recover();
     this.recovered = !found.normalExit;
     for (const note of [firstDamage, ...notes]) if (note !== undefined) this.logger.warn({ note }, 'store recovery');
     this.logger.info(
       { ...found, queues: queues.length, ms: Math.round(this.clock.monoMs() - begun) },
       found.normalExit ? 'store opened' : 'store recovered after an abnormal end',
     );
+    if (!this.inMemory) this.#makeFolders();
     markRunning(this.files, this.paths.abort);
-    this.wake.start();
+  }
+
+  #recover(): RecoveredStore {
+    const step = 'reading the commit log';
+    try {
+      return recoverStore(this, this.options, this.clock, (done, total) => this.progress.report(step, done, total));
+    } finally {
+      this.progress.end(step);
+    }
   }
 
   /** `clean`: everything appended is synced and dispatched. Otherwise the next start recovers. */
@@ -80,9 +103,14 @@ export class OpenStore implements StoreState {
     await this.#lock?.release();
   }
 
+  /** Whatever refuses this store finds it before anything is made in it. */
   async #claim(): Promise<void> {
-    const { commitLog, consumeQueue, config, temporary } = this.paths;
+    checkLayout(this.files, this.paths, this.log.segmentBytes);
     this.#lock = await acquireStoreLock(this.paths.lock);
+  }
+
+  #makeFolders(): void {
+    const { commitLog, consumeQueue, config, temporary } = this.paths;
     for (const dir of [commitLog, consumeQueue, config, temporary]) this.files.makeDir(dir);
   }
 }

@@ -10,7 +10,12 @@ import { recoverStore as recoverFiles, type RecoveredStore } from '../../store/r
 import type { StoreState } from './contract.js';
 
 /** Brings the files into order and puts what they say into the words that the threads share, before any of them runs. */
-export function recoverStore(state: StoreState, options: Options, clock: Clock): RecoveredStore {
+export function recoverStore(
+  state: StoreState,
+  options: Options,
+  clock: Clock,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): RecoveredStore {
   const { files, paths, log } = state;
   const segments = new Segments(files, log.dir, log.temporaryDir, log.segmentBytes);
   const queues = new QueueFiles({
@@ -24,11 +29,12 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   });
   try {
     const nowMs = clock.wallMs();
-    const { checkCRCOnRecover: checkCrc, messageIndexEnable, messageIndexSafe: safe } = options;
-    const index = { layout: indexLayout(options.maxHashSlotNum, options.maxIndexNum), safe };
+    const { checkCRCOnRecover: checkCrc, truncateDamagedLog: truncateDamaged, messageIndexEnable } = options;
+    const layout = indexLayout(options.maxHashSlotNum, options.maxIndexNum);
+    const index = messageIndexEnable ? { index: { layout, safe: options.messageIndexSafe } } : {};
     const stores = { files, paths, segments, queues };
-    const recovered = recoverFiles({ ...stores, nowMs, checkCrc, ...(messageIndexEnable ? { index } : {}) });
-    shareOffsets(state, recovered);
+    const recovered = recoverFiles({ ...stores, nowMs, checkCrc, truncateDamaged, onProgress, ...index });
+    shareOffsets(state, recovered, nowMs);
     return recovered;
   } finally {
     segments.close();
@@ -36,7 +42,7 @@ export function recoverStore(state: StoreState, options: Options, clock: Clock):
   }
 }
 
-function shareOffsets(state: StoreState, recovered: RecoveredStore): void {
+function shareOffsets(state: StoreState, recovered: RecoveredStore, nowMs: number): void {
   const { queueTable, watermarks } = state;
   for (const { topic, queueId, minOffset, maxOffset, nextOffset } of recovered.queues) {
     const row = queueTable.register(topic, queueId);
@@ -50,4 +56,8 @@ function shareOffsets(state: StoreState, recovered: RecoveredStore): void {
   watermarks.reset(Watermark.dispatched, recovered.dispatchFrom);
   watermarks.reset(Watermark.indexed, recovered.indexFrom);
   state.indexInBackground = recovered.indexFrom < recovered.scannedFrom;
+  // A checkpoint without it would forget what was synced before this start. One in the future would not be believed.
+  const syncedMs = recovered.newestMs <= nowMs ? recovered.newestMs : 0;
+  watermarks.reset(Watermark.appendedTimeMs, syncedMs);
+  watermarks.reset(Watermark.flushedTimeMs, syncedMs);
 }

@@ -4,7 +4,7 @@ import type { PluginMain } from '../../kernel/plugin.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
-import { Clock, Logger, Options } from '../../kernel/tokens.js';
+import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
 import type { IndexBoot, ReputCalls } from '../../workers/reput/contract.js';
@@ -19,16 +19,16 @@ const STOP_PATIENCE_MS = 3000;
 
 /** Nor does a start wait longer for an index that cannot be written: its disk is full. */
 const INDEX_PATIENCE_MS = 3000;
-const WORDS: Readonly<Record<number, string>> = {
-  [Watermark.dispatched]: 'dispatched',
-  [Watermark.indexed]: 'indexed',
+const STEPS = {
+  dispatched: { step: 'dispatching the commit log', done: 'dispatched' },
+  indexed: { step: 'indexing the commit log', done: 'indexed' },
 };
 
 /** Runs the dispatch worker. What recovery left behind is dispatched before anybody is served. */
 @injectable()
 export class Reput implements PluginMain {
   #service: RunningService | undefined;
-  #progress: NodeJS.Timeout | undefined;
+  #progressTimer: NodeJS.Timeout | undefined;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
@@ -38,6 +38,7 @@ export class Reput implements PluginMain {
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
+    @inject(Progress) private readonly progress: Progress,
   ) {}
 
   async start(): Promise<void> {
@@ -75,7 +76,7 @@ export class Reput implements PluginMain {
   async stop(): Promise<void> {
     if (this.#service === undefined) return;
     const service = this.#service;
-    clearInterval(this.#progress);
+    clearInterval(this.#progressTimer);
     try {
       await this.#catchUp(service, Watermark.dispatched, STOP_PATIENCE_MS);
       if (this.options.messageIndexEnable) await this.#catchUp(service, Watermark.indexed, STOP_PATIENCE_MS, true);
@@ -104,38 +105,40 @@ export class Reput implements PluginMain {
   /** While messages from before what recovery walked are indexed beside the serving. */
   #tellIndexProgress(): void {
     const { watermarks } = this.state;
-    this.#progress = setInterval(() => {
+    this.#progressTimer = setInterval(() => {
       const [indexed, end] = [watermarks.get(Watermark.indexed), watermarks.get(Watermark.dispatched)];
-      if (indexed === end) clearInterval(this.#progress);
+      if (indexed === end) clearInterval(this.#progressTimer);
       else this.logger.info({ indexed, end }, 'building the message index: queries by key find what lies before');
     }, PROGRESS_LOG_MS);
-    this.#progress.unref();
+    this.#progressTimer.unref();
   }
 
   /**
-   * Until everything visible is dispatched, or indexed; says once a second how far it is. Throws after `patienceMs` without progress, or
-   * in all.
+   * Until everything visible is dispatched, or indexed; says how far it is. Throws after `patienceMs` without progress, or in all.
    */
   async #catchUp(service: RunningService, cursor: Watermark, patienceMs: number, inAll = false): Promise<void> {
     const { watermarks } = this.state;
+    const { step, done } = STEPS[cursor === Watermark.indexed ? 'indexed' : 'dispatched'];
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
-    let told = this.clock.monoMs();
-    let [reached, movedMonoMs] = [watermarks.get(cursor), told];
+    const from = watermarks.get(cursor);
+    let [reached, movedMonoMs] = [from, this.clock.monoMs()];
     // Once: it goes on by itself, and what could not be written it tries again in its own time.
     service.kick();
-    while (reached < watermarks.get(limit)) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      const now = this.clock.monoMs();
-      if (watermarks.get(cursor) > reached && !inAll) movedMonoMs = now;
-      reached = watermarks.get(cursor);
-      if (now - movedMonoMs > patienceMs)
-        throw new KernelError(
-          'DISPATCH_STUCK',
-          `nothing behind offset ${reached} could be ${WORDS[cursor] ?? ''} for ${patienceMs} ms`,
-        );
-      if (now - told < PROGRESS_LOG_MS) continue;
-      told = now;
-      this.logger.info({ [WORDS[cursor] ?? '']: reached, end: watermarks.get(limit) }, 'dispatching');
+    try {
+      while (reached < watermarks.get(limit)) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        const now = this.clock.monoMs();
+        if (watermarks.get(cursor) > reached && !inAll) movedMonoMs = now;
+        reached = watermarks.get(cursor);
+        if (now - movedMonoMs > patienceMs)
+          throw new KernelError(
+            'DISPATCH_STUCK',
+            `nothing behind offset ${reached} could be ${done} for ${patienceMs} ms`,
+          );
+        this.progress.report(step, reached - from, watermarks.get(limit) - from);
+      }
+    } finally {
+      this.progress.end(step);
     }
   }
 }

@@ -93,6 +93,7 @@ function checkCrc(buffer: Buffer, offset: number): string | undefined {
  * made for it. A record whose body length is not in the buffer is none.
  */
 export function sizeIsPlausible(buffer: Buffer, offset: number, size: number): boolean {
+  if (offset + SYS_FLAG_AT + 4 > buffer.length) return false;
   const bodyAt = bodySizeAt(buffer.readInt32BE(offset + SYS_FLAG_AT));
   if (offset + bodyAt + 4 > buffer.length) return false;
   const rest = size - (bodyAt + 4 + buffer.readInt32BE(offset + bodyAt)) - 3;

@@ -12,8 +12,11 @@ import type { Segments } from './segments.js';
 /** Sees each valid record, whole in `buffer` at `offset`; the bytes are overwritten after the call. */
 export type RecordVisitor = (buffer: Buffer, offset: number, size: number, physicalOffset: number) => void;
 
+/** A stretch of a log without a gap, to be read. */
+export type LogBytes = Pick<Segments, 'dir' | 'segmentBytes' | 'endOffset' | 'read'>;
+
 export interface RecoverLogOptions {
-  readonly segments: Segments;
+  readonly segments: LogBytes;
   /** Start of a record, as a rule the start of a segment (see chooseRecoveryStart). */
   readonly fromOffset: number;
   /** Stops at the first record that begins at or beyond this offset; the files' end when missing. */
@@ -22,6 +25,8 @@ export interface RecoverLogOptions {
   readonly onRecord?: RecordVisitor;
   /** How much is read at a time; larger records grow the buffer. */
   readonly chunkBytes?: number;
+  /** Called with the physical offset reached before each read. */
+  readonly onProgress?: (position: number) => void;
 }
 
 export interface RecoveredLog {
@@ -131,6 +136,7 @@ class LogWalk {
   #fill(wanted: number): void {
     if (wanted > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(wanted);
     this.#start = this.position;
+    this.#options.onProgress?.(this.position);
     const length = this.#options.segments.read(this.#buffer, 0, this.#buffer.length, this.position);
     this.#bytes = this.#buffer.subarray(0, length);
   }

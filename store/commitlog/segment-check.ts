@@ -69,6 +69,8 @@ function checkOne(files: StoreFiles, path: string, base: number, segmentBytes: n
 
 function missing(path: string, next: string): KernelError {
   return new KernelError('SEGMENT_MISSING', `${path} is missing, though ${next} after it is there`, {
-    remedy: 'restore the file from a copy, or move the later files away and lose what is in them',
+    remedy:
+      'restore the file from a copy, or move the later files away and start once with --set truncateDamagedLog=true: ' +
+      'what is in them is lost',
   });
 }

@@ -25,6 +25,19 @@ export async function acquireStoreLock(path: string): Promise<StoreLock> {
   return listenExclusively(path, lockAddress(identity));
 }
 
+/** Who has a store in use, in words, or undefined when nobody seems to. Takes nothing and makes nothing. */
+export async function storeHolder(path: string): Promise<string | undefined> {
+  let identity: fs.BigIntStats;
+  try {
+    identity = fs.statSync(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
+  const holder = findFileLock(path, identity);
+  if (holder !== undefined) return `process ${holder} holds its file lock`;
+  return (await answers(lockAddress(identity))) ? 'an mqkernel broker on this machine has it' : undefined;
+}
+
 function prepareLockFile(path: string): fs.BigIntStats {
   try {
     nodeFiles.makeDir(dirname(path));

@@ -126,7 +126,7 @@ describe('kernel start', () => {
   it('knows its commands', async () => {
     const help = await runKernel(['--help']);
     assert.equal(help.exitCode, 0);
-    for (const command of ['start', 'dev', 'config', 'produce', 'consume', 'bench'])
+    for (const command of ['start', 'dev', 'config', 'produce', 'consume', 'bench', 'store'])
       assert.match(help.stdout, new RegExp(`^ +${command} `, 'm'));
     assert.match(help.stdout, /70 +the thread/);
     const wrong = await runKernel(['strat']);

@@ -140,12 +140,12 @@ describe('config/load', () => {
   it('says once, by reason, what was set without effect', async () => {
     const { notices } = await load({
       file: file(
-        'sendMessageThreadPoolNums=99\npullMessageThreadPoolNums=98\nwarmMapedFileEnable=true\nmaxDelayTime=40',
+        'sendMessageThreadPoolNums=99\npullMessageThreadPoolNums=98\ntransientStorePoolEnable=true\nmaxDelayTime=40',
       ),
     });
     assert.equal(notices.length, 2);
     assert.match(notices[0]!.message, /^without effect: sendMessageThreadPoolNums, pullMessageThreadPoolNums: /);
-    assert.match(notices[1]!.message, /^without effect: warmMapedFileEnable: /);
+    assert.match(notices[1]!.message, /^without effect: transientStorePoolEnable: /);
   });
 
   it('takes typed values from code and refuses those of the wrong kind', async () => {

@@ -23,8 +23,10 @@ const queuesOf = (files: StoreFiles): QueueFiles =>
     mode: 'readWrite',
   });
 
-const recover = (files: StoreFiles): RecoveredStore =>
-  recoverStore({ files, paths, segments: segmentsOf(files), queues: queuesOf(files), nowMs: NOW, checkCrc: true });
+const recover = (files: StoreFiles, truncateDamaged = false): RecoveredStore => {
+  const [segments, queues] = [segmentsOf(files), queuesOf(files)];
+  return recoverStore({ files, paths, segments, queues, nowMs: NOW, checkCrc: true, truncateDamaged });
+};
 
 /** Forty messages to three queues, the first 100 ms apart, dispatched and cleanly ended. */
 function sound(): { files: MemoryFiles; log: LogBuilder } {
@@ -139,7 +141,7 @@ describe('recoverStore', () => {
       'readWrite',
     );
     segment.write(Buffer.from([1]), 0, 1, (victim.physicalOffset % SEGMENT) + 100);
-    const result = recover(files);
+    const result = recover(files, true);
     assert.equal(result.validEnd, victim.physicalOffset);
     assert.match(result.firstDamage ?? '', /body checksum/);
     assertRebuilt(files, result);

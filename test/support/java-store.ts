@@ -47,12 +47,17 @@ export function javaFiles(store: JavaStore, wanted: (path: string) => boolean): 
   files.makeDir('/s');
   for (const [path, base64] of Object.entries(store.files)) {
     if (!wanted(path)) continue;
-    const size = path.startsWith('commitlog/')
-      ? store.segmentBytes
-      : path === 'checkpoint'
-        ? 4096
-        : store.queueFileBytes;
-    files.replace(`/s/${path}`, javaBytes(base64, size), false);
+    files.replace(`/s/${path}`, javaBytes(base64, sizeOf(store, path)), false);
   }
   return files;
+}
+
+/** 40 bytes, 16 slots and 64 entries; see GoldenStore.java. */
+const INDEX_BYTES = 40 + 16 * 4 + 64 * 20;
+
+function sizeOf(store: JavaStore, path: string): number {
+  if (path.startsWith('commitlog/')) return store.segmentBytes;
+  if (path.startsWith('consumequeue/')) return store.queueFileBytes;
+  if (path.startsWith('index/')) return INDEX_BYTES;
+  return path === 'checkpoint' ? 4096 : 4;
 }

@@ -10,7 +10,7 @@ import type { Clock as ClockType } from '../../kernel/base/clock.js';
 import { inject, injectable } from '../../kernel/container.js';
 import { Kernel } from '../../kernel/kernel.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
-import { Clock, Logger, Options } from '../../kernel/tokens.js';
+import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { OpenStore } from '../../plugins/commitlog/open-store.js';
 import { MeasureDisk } from '../../plugins/commitlog/contract.js';
 import type { StoreFiles } from '../../store/files/contract.js';
@@ -91,8 +91,13 @@ function onFiles(manifest: PluginManifest, { files, disk = () => HALF_FULL }: Te
   if (manifest.name !== 'commitlog') return manifest;
   @injectable()
   class StoreOnFiles extends OpenStore {
-    constructor(@inject(Options) options: Options, @inject(Clock) clock: Clock, @inject(Logger) logger: Logger) {
-      super(options, clock, logger);
+    constructor(
+      @inject(Options) options: Options,
+      @inject(Clock) clock: Clock,
+      @inject(Logger) logger: Logger,
+      @inject(Progress) progress: Progress,
+    ) {
+      super(options, clock, logger, progress);
       if (files !== undefined) Object.assign(this, { files, log: { ...this.log, files } });
     }
   }

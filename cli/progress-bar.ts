@@ -1,0 +1,96 @@
+import { SingleBar } from 'cli-progress';
+import type { Clock } from '../kernel/base/clock.js';
+import type { Progress } from '../kernel/base/progress.js';
+
+const MIB = 1024 * 1024;
+const LINE_INTERVAL_MS = 1000;
+/** What takes less needs no bar. */
+const PATIENCE_MS = 300;
+
+/** Where a bar or lines go: `process.stderr`, whose output is no result. */
+export type ProgressStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
+/** A bar with rate and time left on a terminal. It goes when the step is over. */
+export class BarProgress implements Progress {
+  #step = '';
+  #begunMonoMs = 0;
+  #bar: SingleBar | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly stream: ProgressStream,
+  ) {}
+
+  report(step: string, done: number, total: number): void {
+    const now = this.clock.monoMs();
+    if (step !== this.#step) {
+      this.end(this.#step);
+      this.#step = step;
+      this.#begunMonoMs = now;
+    }
+    const elapsedMs = now - this.#begunMonoMs;
+    if (elapsedMs < PATIENCE_MS) return;
+    const fields = { ...paceOf(done, total, elapsedMs), step };
+    if (this.#bar === undefined) {
+      this.#bar = new SingleBar({
+        format: '{step} [{bar}] {percentage} % | {rate} MiB/s | {left} s left',
+        stream: this.stream,
+        clearOnComplete: true,
+        hideCursor: true,
+        // It would take ^C for itself.
+        gracefulExit: false,
+      });
+      this.#bar.start(total, done, fields);
+    } else {
+      this.#bar.setTotal(total);
+      this.#bar.update(done, fields);
+    }
+  }
+
+  end(step: string): void {
+    if (step !== this.#step) return;
+    this.#step = '';
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+}
+
+/** One line a second where there is no terminal; none for what takes less. */
+export class LineProgress implements Progress {
+  #step = '';
+  #begunMonoMs = 0;
+  #toldMonoMs = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly stream: ProgressStream,
+  ) {}
+
+  report(step: string, done: number, total: number): void {
+    const now = this.clock.monoMs();
+    if (step !== this.#step) {
+      this.#step = step;
+      this.#begunMonoMs = this.#toldMonoMs = now;
+    }
+    if (now - this.#toldMonoMs < LINE_INTERVAL_MS) return;
+    this.#toldMonoMs = now;
+    const { rate, left } = paceOf(done, total, now - this.#begunMonoMs);
+    const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
+    this.stream.write(`${step}: ${mib(done)} of ${mib(total)} MiB, ${rate} MiB/s, ${left} s left\n`);
+  }
+
+  end(step: string): void {
+    if (step === this.#step) this.#step = '';
+  }
+}
+
+function paceOf(done: number, total: number, elapsedMs: number): { readonly rate: string; readonly left: string } {
+  const bytesPerMs = done / Math.max(1, elapsedMs);
+  const left = bytesPerMs === 0 ? '?' : Math.ceil((total - done) / bytesPerMs / 1000).toFixed(0);
+  return { rate: ((bytesPerMs * 1000) / MIB).toFixed(0), left };
+}
+
+/** For commands: a bar on a terminal, lines elsewhere. */
+export function commandProgress(clock: Clock, stream: ProgressStream): Progress {
+  return stream.isTTY === true ? new BarProgress(clock, stream) : new LineProgress(clock, stream);
+}
