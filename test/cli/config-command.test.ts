@@ -39,11 +39,11 @@ describe('kernel config', () => {
   });
 
   it('checks a file: what is wrong ends with 2, what is without effect is said', async () => {
-    writeFileSync(file, 'brokrName=x\nwarmMapedFileEnable=true\n');
+    writeFileSync(file, 'brokrName=x\ntransientStorePoolEnable=true\n');
     const fine = await runKernel(['config', 'check', '-c', file]);
     assert.equal(fine.exitCode, 0, fine.stderr);
     assert.match(fine.stdout, /broker\.conf:1: unknown key brokrName is ignored; did you mean brokerName\?/);
-    assert.match(fine.stdout, /without effect: warmMapedFileEnable/);
+    assert.match(fine.stdout, /without effect: transientStorePoolEnable/);
     writeFileSync(file, 'listenPort=x\n');
     const wrong = await runKernel(['config', 'check', '-c', file]);
     assert.equal(wrong.exitCode, 2);
