@@ -155,7 +155,8 @@ class Life {
     const query = { topic, key, maxNum: 1000, beginMs: 0, endMs: Infinity, logMin: 0, logEnd, patienceMs: 0 };
     const bytes = Buffer.from(queryIndex(this.files, this.place, query).records);
     const offsets: number[] = [];
-    for (let at = 0; at < bytes.length; at += bytes.readInt32BE(at)) offsets.push(Number(bytes.readBigInt64BE(at + 28)));
+    for (let at = 0; at < bytes.length; at += bytes.readInt32BE(at))
+      offsets.push(Number(bytes.readBigInt64BE(at + 28)));
     return offsets;
   }
 
