@@ -144,7 +144,7 @@ export class LogCleaner {
     return Math.min(await this.flush.flushNow(), await this.queues.synced());
   }
 
-  /** The queues, then the files: also what an earlier pass had to leave. */
+  /** The queues, then the files: also what an earlier pass had to leave. A stop ends the pauses, not the work. */
   async #followLogMin(): Promise<void> {
     const { watermarks, log, inMemory } = this.state;
     const logMin = watermarks.get(Watermark.logMin);
@@ -164,7 +164,6 @@ export class LogCleaner {
     ) {
       removed.push(...names);
       if (!inMemory) await this.pause.for(this.options.deleteCommitLogFilesInterval);
-      if (this.pause.ended) break;
     }
     if (removed.length > 0) this.#deletedMonoMs = this.clock.monoMs();
     if (removed.length > 0) this.logger.info({ removed, dir: log.dir }, 'files below the beginning of the log removed');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { dedicated } from '../../../config/topologies/dedicated.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { StoreState } from '../../../plugins/commitlog/contract.js';
-import { RequestCode, ResponseCode } from '../../../protocol/codes.js';
+import { PullSysFlag, RequestCode, ResponseCode } from '../../../protocol/codes.js';
 import type { StoredMessage } from '../../../protocol/message/record.js';
 import { LossyFiles } from '../../support/lossy-files.js';
 import { fillTopic, hours, logFiles, makeOld, queueSpan, runtimeNumber, smallFiles } from '../../support/old-store.js';
@@ -194,6 +194,29 @@ describe('old files of the log', () => {
     assert.equal(files.list(paths.commitLog).length, 3);
     await askDeletion(client);
     await until(() => files.list(paths.commitLog).length === 1, 'they are removed');
+  });
+});
+
+describe('a held pull', () => {
+  it('hears of the next message, though all before it were deleted', async () => {
+    using dir = tempDir();
+    await using broker = await brokerOn(dir.path);
+    using client = await broker.connect();
+    using waiting = await broker.connect();
+    await fillTopic(client, 10);
+    await fillTopic(client, 60, 'Filler');
+    await pullAll(client, 60, { topic: 'Filler' });
+    const held = pull(waiting, { queueOffset: 10, sysFlag: PullSysFlag.SUBSCRIPTION | PullSysFlag.SUSPEND });
+    makeOld(dir.path, 3);
+    await askDeletion(client);
+    await beginsAt(broker, dir.path, 3 * SEGMENT);
+    assert.deepEqual(await queueSpan(client), [10, 10]);
+    await send(client, { body: Buffer.from('next') });
+    const { messages, header } = await held;
+    assert.deepEqual(
+      [messages.map(({ body }) => body.toString()), header.minOffset, header.nextBeginOffset],
+      [['next'], 10, 11],
+    );
   });
 });
 
