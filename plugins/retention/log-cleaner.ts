@@ -45,8 +45,9 @@ export class LogCleaner {
   readonly #hours: ReadonlySet<number>;
   #manualPasses = 0;
   #running: Promise<void> | undefined;
-  /** The log's minimum for which the queues were looked at; none before the first pass of this run. */
+  /** The log's minimum up to which the queues, and the files, were brought; none before the first pass of this run. */
   #queuesFollow = -1;
+  #filesFollow = -1;
   #deletedMonoMs = Number.NEGATIVE_INFINITY;
   #stuck = false;
   #failing = false;
@@ -92,8 +93,9 @@ export class LogCleaner {
       await this.disks.look();
       const reason = this.#reason();
       if (this.#manualPasses > 0) this.#manualPasses--;
-      if (reason !== undefined) await this.#raiseLogMin(reason);
+      // What an earlier pass had to leave: while that cannot be removed, giving up more would free nothing.
       await this.#followLogMin();
+      if (reason !== undefined && (await this.#raiseLogMin(reason))) await this.#followLogMin();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing)
@@ -116,7 +118,8 @@ export class LogCleaner {
     return this.clock.monoMs() - this.#deletedMonoMs >= SETTLE_MS;
   }
 
-  async #raiseLogMin(reason: Reason): Promise<void> {
+  /** True when the log begins later now. */
+  async #raiseLogMin(reason: Reason): Promise<boolean> {
     const { watermarks, paths, log } = this.state;
     const logMin = watermarks.get(Watermark.logMin);
     const ages = await this.#tasks.oldSegments({ dir: paths.commitLog });
@@ -131,9 +134,10 @@ export class LogCleaner {
     const min =
       wanted === logMin ? logMin : newLogMin(ages, logMin, { ...rules, settledEnd: await this.#settledEnd() });
     if (this.#settled()) this.#tellStuck(min === logMin && (reason.reclaim || reason.forced > 0));
-    if (min === logMin) return;
+    if (min === logMin) return false;
     this.logger.info({ ...reason, from: logMin, to: min }, 'old files of the commit log are deleted');
     watermarks.advance(Watermark.logMin, min);
+    return true;
   }
 
   /**
@@ -144,31 +148,34 @@ export class LogCleaner {
     return Math.min(await this.flush.flushNow(), await this.queues.synced());
   }
 
-  /** The queues, then the files: also what an earlier pass had to leave. */
+  /** The queues, then the files. A stop ends the pauses, not the work. */
   async #followLogMin(): Promise<void> {
-    const { watermarks, paths, log, inMemory } = this.state;
+    const { watermarks, inMemory } = this.state;
     const logMin = watermarks.get(Watermark.logMin);
     if (this.#queuesFollow !== logMin) {
       await this.queueCleaner.raiseMinima(logMin);
       this.#queuesFollow = logMin;
       this.reader.forgetRemoved();
       // Whoever closes a removed file last has the system's work of freeing it: that shall be the pool, not the log's writer.
-      if (!inMemory) await this.pause.for(LET_GO_MS);
+      const anyOpen = !inMemory && this.#filesFollow >= 0;
+      if (anyOpen) await this.pause.for(LET_GO_MS);
     }
-    const args = { logDir: log.dir, indexDir: paths.index, segmentBytes: log.segmentBytes, logMin };
-    const removed: string[] = [];
-    for (
-      let names = await this.#tasks.expireFiles(args);
-      names.length > 0;
-      names = await this.#tasks.expireFiles(args)
-    ) {
-      removed.push(...names);
-      if (!inMemory) await this.pause.for(this.options.deleteCommitLogFilesInterval);
-      if (this.pause.ended) break;
-    }
-    if (removed.length > 0) this.#deletedMonoMs = this.clock.monoMs();
-    if (removed.length > 0) this.logger.info({ removed, dir: log.dir }, 'files below the beginning of the log removed');
+    if (this.#filesFollow !== logMin) await this.#removeBelow(logMin);
+    this.#filesFollow = logMin;
     this.queueCleaner.dropOldFiles();
+  }
+
+  async #removeBelow(logMin: number): Promise<void> {
+    const { log, paths, inMemory } = this.state;
+    const args = { logDir: log.dir, indexDir: paths.index, segmentBytes: log.segmentBytes, logMin };
+    const next = (): Promise<string[]> => this.#tasks.expireFiles(args);
+    const removed: string[] = [];
+    for (let names = await next(); names.length > 0; names = await next()) {
+      removed.push(...names);
+      this.#deletedMonoMs = this.clock.monoMs();
+      if (!inMemory) await this.pause.for(this.options.deleteCommitLogFilesInterval);
+    }
+    if (removed.length > 0) this.logger.info({ removed, dir: log.dir }, 'files below the beginning of the log removed');
   }
 
   /** Once per change: the disk needs space, and there is nothing that may go. */

@@ -108,6 +108,33 @@ describe('old messages are deleted', function () {
     assert.deepEqual(await consume(topic, 30), []);
   });
 
+  it('and the store moves to the original and back with what is left', async function () {
+    if (defaultKind === 'jvm') return this.skip();
+    const [topic, gone] = [unique('moved'), unique('empty')];
+    for (const name of [topic, gone]) await createTopic(served, name, 1);
+    await send(gone, 5);
+    await send(topic, 90);
+    const span = await deleteOld(4, topic);
+    assert.deepEqual(await queueSpan(raw, gone), [5, 5]);
+    const queue = { topic, brokerName: served.brokerName, queueId: 0 };
+    for (const kind of ['jvm', 'kernel'] as const) {
+      await served.stop();
+      raw[Symbol.dispose]();
+      served = await startTarget({ kind, storeDir, options, sameAddressesAs: served });
+      raw = await RawClient.connect(served.broker);
+      assert.deepEqual(await queueSpan(raw, topic), span, kind);
+      assert.equal((await queueSpan(raw, gone))[1], 5, kind);
+      const reader = await (await driver()).pullConsumer(served.namesrv, unique('group'));
+      const read = await reader.drain(queue, span[1]);
+      assert.deepEqual(
+        read.map(({ queueOffset }) => queueOffset),
+        Array.from({ length: span[1] - span[0] }, (_, index) => span[0] + index),
+        kind,
+      );
+      await reader.close();
+    }
+  });
+
   it('cleanExpiredCQ removes the files of queues without messages, cleanUnusedTopic those of topics that are gone', async () => {
     const [topic, other] = [unique('empty'), unique('filled')];
     for (const name of [topic, other]) await createTopic(served, name, 1);

@@ -110,7 +110,7 @@ describe('a disk above diskSpaceWarningLevelRatio (B07)', () => {
     using dir = tempDir();
     const disks = new FakeDisks();
     const slow = { deleteCommitLogFilesInterval: 3_600_000, cleanFileForciblyEnable: false };
-    await using broker = await brokerOn(dir.path, disks, slow);
+    const broker = await brokerOn(dir.path, disks, slow);
     using client = await broker.connect();
     await fillTopic(client, 60);
     const files = logFiles(dir.path).length;
@@ -121,6 +121,8 @@ describe('a disk above diskSpaceWarningLevelRatio (B07)', () => {
     await until(async () => (await send(client)).code === ResponseCode.SERVICE_NOT_AVAILABLE, 'sends are refused');
     disks.logPercent = 80;
     await until(async () => (await send(client)).code === 0, 'sends are taken again');
+    await broker.stop();
+    assert.equal(logFiles(dir.path).length, files - 3, 'what was given up is removed without the pauses');
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { dedicated } from '../../../config/topologies/dedicated.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { StoreState } from '../../../plugins/commitlog/contract.js';
-import { RequestCode, ResponseCode } from '../../../protocol/codes.js';
+import { PullSysFlag, RequestCode, ResponseCode } from '../../../protocol/codes.js';
 import type { StoredMessage } from '../../../protocol/message/record.js';
 import { LossyFiles } from '../../support/lossy-files.js';
 import { fillTopic, hours, logFiles, makeOld, queueSpan, runtimeNumber, smallFiles } from '../../support/old-store.js';
@@ -180,20 +180,47 @@ describe('old files of the log', () => {
     assert.equal(said(), 1);
   });
 
-  it('are tried again when they cannot be removed; nothing reads them meanwhile', async () => {
+  it('are tried again when they cannot be removed, before more is given up; nothing reads them meanwhile', async () => {
     const files = new LossyFiles();
     await using broker = await testBroker({ files, options: { ...smallFiles, deleteWhen: hours().never } });
     using client = await broker.connect();
-    await fillTopic(client, 40);
-    const first = firstFrom(await pullAll(client, 40), 2 * SEGMENT);
-    files.fail({ operation: 'unlink', path: 'commitlog', code: 'EIO' });
+    await fillTopic(client, 200);
+    const first = firstFrom(await pullAll(client, 200), 10 * SEGMENT);
+    for (let time = 0; time < 2; time++) files.fail({ operation: 'unlink', path: 'commitlog', code: 'EIO' });
     await askDeletion(client);
     await until(() => broker.lines.some(({ message }) => /could not be deleted/.test(message)), 'it is said');
-    assert.deepEqual(await queueSpan(client), [first, 40]);
-    const { paths } = broker.get(StoreState);
-    assert.equal(files.list(paths.commitLog).length, 3);
+    assert.deepEqual(await queueSpan(client), [first, 200]);
+    const { operations } = files;
     await askDeletion(client);
-    await until(() => files.list(paths.commitLog).length === 1, 'they are removed');
+    await until(() => files.operations > operations, 'it is tried again');
+    const { paths, watermarks } = broker.get(StoreState);
+    assert.equal(watermarks.get(Watermark.logMin), 10 * SEGMENT);
+    assert.ok(files.list(paths.commitLog).length > 12);
+    await askDeletion(client);
+    await until(() => files.list(paths.commitLog).length === 1, 'they are removed, and those behind them');
+  });
+});
+
+describe('a held pull', () => {
+  it('hears of the next message, though all before it were deleted', async () => {
+    using dir = tempDir();
+    await using broker = await brokerOn(dir.path);
+    using client = await broker.connect();
+    using waiting = await broker.connect();
+    await fillTopic(client, 10);
+    await fillTopic(client, 60, 'Filler');
+    await pullAll(client, 60, { topic: 'Filler' });
+    const held = pull(waiting, { queueOffset: 10, sysFlag: PullSysFlag.SUBSCRIPTION | PullSysFlag.SUSPEND });
+    makeOld(dir.path, 3);
+    await askDeletion(client);
+    await beginsAt(broker, dir.path, 3 * SEGMENT);
+    assert.deepEqual(await queueSpan(client), [10, 10]);
+    await send(client, { body: Buffer.from('next') });
+    const { messages, header } = await held;
+    assert.deepEqual(
+      [messages.map(({ body }) => body.toString()), header.minOffset, header.nextBeginOffset],
+      [['next'], 10, 11],
+    );
   });
 });
 
