@@ -1,4 +1,4 @@
-import { KernelError } from '../../kernel/base/errors.js';
+import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
 import { checkSegments } from '../commitlog/segment-check.js';
 import { hasUnitsBehind } from './queue-cut.js';
 import type { QueueFiles, QueueId } from './queue-files.js';
@@ -74,6 +74,11 @@ function examine(queues: QueueFiles, queue: QueueId, physicalEnd: number): Findi
     const behind = hasUnitsBehind(queues, topic, queueId, bounds.maxOffset);
     return { queue, bounds, emptyLast, damage: undefined, behind };
   } catch (error) {
+    if (systemCodeOf(error) === 'ENOTDIR')
+      throw new KernelError('STORE_LAYOUT', `${queues.queueDir(topic, queueId)} is a file, and must be a folder`, {
+        cause: error,
+        remedy: 'move the file away; the queue is built again from the log',
+      });
     if (!(error instanceof KernelError)) throw error;
     return { queue, bounds: NOTHING, emptyLast: undefined, damage: error.message, behind: false };
   }
