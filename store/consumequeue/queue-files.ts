@@ -147,7 +147,9 @@ export class QueueFiles {
         skipped.push(`${join(this.dir, topic)}: not a topic's name`);
         continue;
       }
-      for (const name of this.#listQuietly(join(this.dir, topic))) {
+      const names = this.#listFolder(join(this.dir, topic));
+      if (names === undefined) skipped.push(`${join(this.dir, topic)}: a file where a topic's folder belongs`);
+      for (const name of names ?? []) {
         const queueId = /^(?:0|[1-9]\d{0,9})$/.test(name) ? Number(name) : -1;
         if (isQueueId(queueId)) queues.push({ topic, queueId });
         else skipped.push(`${join(this.dir, topic, name)}: not a queue's id`);
@@ -337,11 +339,11 @@ export class QueueFiles {
     }
   }
 
-  #listQuietly(dir: string): string[] {
+  #listFolder(dir: string): string[] | undefined {
     try {
       return this.files.list(dir);
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOTDIR') return [];
+      if (systemCodeOf(error) === 'ENOTDIR') return undefined;
       throw error;
     }
   }

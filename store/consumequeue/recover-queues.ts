@@ -1,4 +1,4 @@
-import { KernelError } from '../../kernel/base/errors.js';
+import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
 import { checkSegments } from '../commitlog/segment-check.js';
 import { checkExt } from './ext-cut.js';
 import { hasUnitsBehind } from './queue-cut.js';
@@ -76,6 +76,11 @@ function examine({ queues, physicalMin, physicalEnd }: RecoverQueuesOptions, que
     const behind = hasUnitsBehind(queues, topic, queueId, bounds.maxOffset);
     return { queue, bounds, emptyLast, damage: undefined, behind };
   } catch (error) {
+    if (systemCodeOf(error) === 'ENOTDIR')
+      throw new KernelError('STORE_LAYOUT', `${queues.queueDir(topic, queueId)} is a file, and must be a folder`, {
+        cause: error,
+        remedy: 'move the file away; the queue is built again from the log',
+      });
     if (!(error instanceof KernelError)) throw error;
     return { queue, bounds: NOTHING, emptyLast: undefined, damage: error.message, behind: false };
   }

@@ -89,6 +89,17 @@ describe('recoverStore', () => {
     assert.deepEqual([result.normalExit, result.validEnd, result.dispatchFrom, result.queues], [true, 0, 0, []]);
   });
 
+  it('tells how far it is, up to the end', () => {
+    const { files } = sound();
+    const [segments, queues] = [segmentsOf(files), queuesOf(files)];
+    const told: [number, number][] = [];
+    const onProgress = (done: number, total: number): number => told.push([done, total]);
+    recoverStore({ files, paths, segments, queues, nowMs: NOW, checkCrc: true, onProgress });
+    assert.ok(told.length >= 2);
+    assert.ok(told.every(([done, total], index) => total === told[0]![1] && done >= (told[index - 1]?.[0] ?? 0)));
+    assert.equal(told.at(-1)![0], told[0]![1]);
+  });
+
   it('dispatches nothing again after a normal end', () => {
     const { files, log } = sound();
     const result = recover(files);

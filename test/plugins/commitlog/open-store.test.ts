@@ -162,6 +162,12 @@ describe('opening a store', () => {
       }
     });
 
+    it("refuses a file in the place of a queue's folder", async () => {
+      const dir = store();
+      writeFileSync(join(dir, 'consumequeue', 'T', '7'), 'x');
+      await assertRefused(dir, 'STORE_LAYOUT', /consumequeue\/T\/7 is a file/);
+    });
+
     it('refuses the folders of DLedger and of RocketMQ 5', async () => {
       for (const [name, said] of [
         ['dledger-n0', /dledger-n0: .*DLedger/],
