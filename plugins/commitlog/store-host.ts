@@ -9,7 +9,8 @@ export class AdvertisedHost implements StoreHost {
   readonly port: number;
 
   constructor(@inject(Options) options: Options) {
-    this.address = addressBytes(options.brokerIP1);
+    // An IPv6 address may stand in brackets, as it must before a port.
+    this.address = addressBytes(options.brokerIP1.replace(/^\[(.*)\]$/, '$1'));
     this.port = options.listenPort;
   }
 }

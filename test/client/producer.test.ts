@@ -259,7 +259,7 @@ describe('Producer', () => {
     assert.ok(second!.request.body.equals(noise));
   });
 
-  it('refuses what cannot be stored, and sends nothing', async () => {
+  it('B31 refuses what cannot be stored, and sends nothing', async () => {
     await begin();
     const refused = async (message: Parameters<Producer['send']>[0], code: string, pattern: RegExp): Promise<void> =>
       assert.rejects(producer.send(message), failsWith(code, pattern));

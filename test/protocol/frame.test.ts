@@ -85,7 +85,7 @@ describe('protocol/frame', () => {
     });
   }
 
-  it('takes a frame of exactly 16 MiB with its length word (B31)', () => {
+  it('B31 takes a frame of exactly 16 MiB with its length word', () => {
     const stream = frameOf(Buffer.alloc(FRAME_BYTES_MAX - 4));
     assert.equal(stream.length, 16_777_216);
     const assembler = new FrameAssembler();

@@ -101,13 +101,26 @@ export class Appender implements Service {
       const size = ring.word(first + count, SlotWord.bytes);
       if (ring.word(first + count, SlotWord.start) !== start + bytes || !this.#tail.fits(bytes + size)) break;
       const row = ring.word(first + count, SlotWord.row);
-      stampUnit(ring.view, start + bytes, size, this.#tail.position + bytes, storeTimeMs, row, this.#offsets);
+      try {
+        stampUnit(ring.view, start + bytes, size, this.#tail.position + bytes, storeTimeMs, row, this.#offsets);
+      } catch (error) {
+        return this.#withoutFaulty(ring, first, count, storeTimeMs, error);
+      }
       bytes += size;
       count++;
     }
     const status = this.#write(ring, start, bytes);
     for (let i = 0; i < count; i++) ring.setStatus(first + i, status);
     return count;
+  }
+
+  /** The unit behind `count` good ones cannot be stamped: those before it are written, then it is refused alone. */
+  #withoutFaulty(ring: RingReader, first: number, count: number, storeTimeMs: number, error: unknown): number {
+    this.#offsets.takeBack();
+    if (count > 0) return this.#appendRun(ring, first, first + count, storeTimeMs);
+    ring.setStatus(first, SlotStatus.writeFailed);
+    this.#logFailure(systemCodeOf(error), error);
+    return 1;
   }
 
   #write(ring: RingReader, start: number, bytes: number): SlotStatus {

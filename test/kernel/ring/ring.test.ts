@@ -132,7 +132,7 @@ function ringAt(sequence: number): RingMemory {
 }
 
 describe('hand-off ring', () => {
-  it('keeps contents and order over any sizes, wraps and full states, and loses no slot', () => {
+  it('B05 keeps contents and order over any sizes, wraps and full states, and loses no slot', () => {
     let refused = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 20, maxLength: 200 }), (steps) => {
@@ -140,7 +140,7 @@ describe('hand-off ring', () => {
         model.run(steps);
         refused += model.refused;
         model.drain();
-        // Free count is back at its start value: as many units fit as at first (B05).
+        // Free count is back at its start value: as many units fit as at first.
         for (let i = 0; i < SLOTS; i++) assert.ok(model.add(60));
         assert.equal(model.add(1), false);
       }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dedicated } from '../../../config/topologies/dedicated.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
-import { AppendGate, StoreState } from '../../../plugins/commitlog/contract.js';
+import { AppendGate, type PendingAppend, StoreState } from '../../../plugins/commitlog/contract.js';
 import { LossyFiles } from '../../support/lossy-files.js';
 import { pullAll, send, sendAsk } from '../../support/send-pull.js';
 import { tempDir } from '../../support/temp-dir.js';
@@ -26,7 +26,7 @@ async function thousand(broker: TestBroker): Promise<number[]> {
 }
 
 describe('append gate', () => {
-  it('refuses exactly what one failed write took with it; a thousand behind it are stored (B05)', async () => {
+  it('B05 refuses exactly what one failed write took with it; a thousand behind it are stored', async () => {
     const disk = new LossyFiles();
     await using broker = await testBroker({ files: disk, options: { mappedFileSizeCommitLog: 1 << 20 } });
     using client = await broker.connect();
@@ -50,7 +50,7 @@ describe('append gate', () => {
     assert.equal(broker.get(AppendGate).waiting, 0, 'no slot is lost');
   });
 
-  it('refuses exactly the send whose hand-over throws; a thousand behind it are stored (B05)', async () => {
+  it('B05 refuses exactly the send whose hand-over throws; a thousand behind it are stored', async () => {
     await using broker = await testBroker();
     using client = await broker.connect();
     await send(client);
@@ -72,6 +72,40 @@ describe('append gate', () => {
     assert.equal((await pullAll(client, 1006)).length, 1006);
     assert.equal(gate.waiting, 0);
   });
+
+  for (const step of ['encoding', 'writing'] as const)
+    it(`B05 refuses exactly the send whose ${step} goes wrong; a thousand behind it are stored`, async () => {
+      await using broker = await testBroker();
+      using client = await broker.connect();
+      await send(client);
+      const gate = broker.get(AppendGate);
+      const { reserve, commit } = gate;
+      let calls = 0;
+      const spoiled = step === 'encoding' ? { reserve: failing } : { commit: spoiling };
+      function failing(size: number): number {
+        if (++calls === 3) throw new Error('the encoder broke down');
+        return reserve.call(gate, size);
+      }
+      // The writer finds a record that is larger than its place.
+      function spoiling(size: number, ...rest: [string, number, number, PendingAppend]): void {
+        if (++calls === 3) gate.view.setInt32(start, size + 1);
+        commit.call(gate, size, ...rest);
+      }
+      let start = 0;
+      const noting = (size: number): number => (start = reserve.call(gate, size));
+      Object.assign(gate, step === 'writing' ? { reserve: noting } : {}, spoiled);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => send(client)));
+      Object.assign(gate, { reserve, commit });
+      assert.deepEqual(
+        answers.map(({ code }) => code),
+        [0, 0, step === 'encoding' ? 1 : 14, 0, 0, 0],
+      );
+      assert.match(String(answers[2].remark), step === 'encoding' ? /the encoder broke down/ : /a write to .* failed/);
+      assert.ok((await thousand(broker)).every((code) => code === 0));
+      const stored = await pullAll(client, 1006);
+      assert.ok(stored.every(({ queueOffset }, i) => queueOffset === i));
+      assert.equal(gate.waiting, 0);
+    });
 
   it('says when all that was handed over is settled', async () => {
     await using broker = await testBroker();

@@ -166,6 +166,20 @@ describe('filter registry', () => {
     assert.equal(registry.compile('CLASSY', 'x').matchesTagsCode?.(7n), true);
   });
 
+  it('shows a filter what is stored beside the entry', () => {
+    const seen: unknown[] = [];
+    const { registry } = setUp(
+      plugin('beside', () => ({ matchesTagsCode: (...args: unknown[]) => seen.push(args) > 0 })),
+    );
+    const extension = { storeTimestamp: 7, bitmap: Buffer.from([1]) };
+    const filter = registry.compile('BESIDE', 'x');
+    assert.deepEqual([filter.matchesTagsCode?.(5n, extension), filter.matchesTagsCode?.(6n)], [true, true]);
+    assert.deepEqual(seen, [
+      [5n, extension],
+      [6n, undefined],
+    ]);
+  });
+
   it('is what the manifest provides, with tags and the loaded plugins', async () => {
     const container = createRootContainer().createChildContainer();
     container.registerInstance(Logger, recordingLogger());

@@ -199,7 +199,7 @@ describe('malformed frames (B37)', () => {
     assert.ok(client.strays.every(({ code }) => code === 0));
   });
 
-  it('a frame of exactly 16 MiB is read', async () => {
+  it('B31 a frame of exactly 16 MiB is read', async () => {
     const ext = encodeGetMaxOffset({ topic: 'T', queueId: 0 });
     const head = encodeRequest({ code: RequestCode.GET_MAX_OFFSET, opaque: 1, ext }).length;
     using client = await broker.connect();

@@ -18,10 +18,11 @@ class Bench {
   readonly logger = recordingLogger();
   readonly delays = new DelayLevels(defaultOptions({ messageDelayLevel: '1s 2s' }));
   readonly stored: NewMessage[] = [];
-  readonly #units: { readonly due: number; readonly record: Buffer | undefined }[] = [];
+  readonly #units: { readonly due: number | undefined; readonly record: Buffer | undefined }[] = [];
   /** What the next appends end with; stored when there is none. */
   readonly outcomes: AppendResult['status'][] = [];
   looks = 0;
+  storedMs = 0;
   minOffset = 0;
   /** Runs once, in the moment in which the queue was found empty. */
   onEmpty: (() => void) | undefined;
@@ -34,6 +35,7 @@ class Bench {
     } as Partial<Queues> as Queues;
     const log = {
       record: (offset: number) => Promise.resolve(this.#units[offset]?.record),
+      storeTimestamp: () => Promise.resolve(this.storedMs),
     } as Partial<LogReader> as LogReader;
     const writer: MessageWriter = { append: (message) => this.#append(message) };
     const { delays, clock, logger } = this;
@@ -43,6 +45,13 @@ class Bench {
   add(body: string, dueInMs = 0, properties = 'REAL_TOPIC\u0001T\u0002REAL_QID\u00010'): void {
     const record = testRecord({ physicalOffset: 0, body: Buffer.from(body), properties });
     this.#units.push({ due: this.clock.wallMs() + dueInMs, record });
+  }
+
+  /** A message whose due time stood in an ext unit that is gone. */
+  addWithoutDue(body: string): void {
+    this.add(body);
+    const { record } = this.#units.pop() ?? {};
+    this.#units.push({ due: undefined, record });
   }
 
   addLost(): void {
@@ -60,7 +69,8 @@ class Bench {
   #entry(offset: number) {
     this.looks++;
     const unit = this.#units[offset];
-    if (unit !== undefined) return { physicalOffset: offset, size: 100, tagsCode: BigInt(unit.due) };
+    const tagsCode = unit?.due === undefined ? undefined : BigInt(unit.due);
+    if (unit !== undefined) return { physicalOffset: offset, size: 100, tagsCode };
     this.onEmpty?.();
     this.onEmpty = undefined;
     return undefined;
@@ -108,6 +118,19 @@ describe('level cursor', () => {
     bench.cursor.wake();
     await until(() => bench.progress === 1, 'the first is delivered');
     assert.deepEqual(bench.bodies, ['far']);
+    await bench.cursor.stop();
+  });
+
+  it('works out the due time from the store time when the ext unit that held it is missing', async () => {
+    const bench = new Bench();
+    bench.addWithoutDue('kept');
+    bench.storedMs = bench.clock.wallMs() - DELAY_MS + 20;
+    bench.cursor.wake();
+    await until(() => bench.looks === 1, 'it looked');
+    await new Promise(setImmediate);
+    assert.deepEqual(bench.bodies, []);
+    bench.clock.advance(20);
+    await until(() => bench.progress === 1, 'it is delivered');
     await bench.cursor.stop();
   });
 

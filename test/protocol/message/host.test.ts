@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ProtocolError } from '../../../protocol/errors.js';
 import { addressBytes, addressText, hostText } from '../../../protocol/message/host.js';
 
-describe('protocol/message/host (B33)', () => {
+describe('B33 protocol/message/host', () => {
   for (const [address, hex, text] of [
     ['10.1.2.255', '0a0102ff', '10.1.2.255'],
     ['::1', '00000000000000000000000000000001', '0:0:0:0:0:0:0:1'],

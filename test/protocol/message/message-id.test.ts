@@ -22,7 +22,7 @@ class HandClock implements Clock {
 }
 
 describe('protocol/message/message-id', () => {
-  it('makes and reads offset ids of 32 and 56 digits (B33)', () => {
+  it('B33 makes and reads offset ids of 32 and 56 digits', () => {
     const v4 = createOffsetMessageId(Buffer.from([192, 168, 0, 254]), 10911, 2 ** 40 + 9);
     assert.equal(v4, 'C0A800FE00002A9F0000010000000009');
     assert.deepEqual(decodeOffsetMessageId(v4.toLowerCase()), {

@@ -35,7 +35,7 @@ describe('protocol/message/record', () => {
     const title = `${sample.topic}, born ${sample.born}, stored ${sample.store}`;
     const bytes = Buffer.from(sample.hex, 'hex');
 
-    it(`decodes what 4.9.7 wrote: ${title} (B33)`, () => {
+    it(`B33 decodes what 4.9.7 wrote: ${title}`, () => {
       const message = decodeRecord(bytes, 0);
       const v6 = (address: string): boolean => address.includes(':');
       assert.deepEqual(
