@@ -172,7 +172,8 @@ function mergeQueues(
     const end = ends.get(topic, queueId);
     if (queue.lastPhysical < 0 && end !== undefined) return waiting(end);
     const minOffset = files.minAbove(topic, queueId, minPhysical, queue);
-    return { topic, queueId, minOffset, maxOffset: queue.maxOffset, nextOffset: end?.nextOffset ?? queue.maxOffset };
+    const nextOffset = end?.nextOffset ?? queue.maxOffset;
+    return { topic, queueId, minOffset, maxOffset: Math.min(queue.maxOffset, nextOffset), nextOffset };
   });
   for (const end of ends.all()) {
     if (end.lastPhysical >= dispatchFrom && !known.has(`${end.topic}/${end.queueId}`)) merged.push(waiting(end));

@@ -68,11 +68,11 @@ export class Reput implements PluginMain {
   /** Until everything visible is dispatched; says once a second how far it is. Throws after `patienceMs` without progress. */
   async #catchUp(service: RunningService, patienceMs: number): Promise<void> {
     const { watermarks } = this.state;
+    // Once: it goes on by itself, and what could not be written it tries again in its own time.
+    service.kick();
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
     let told = this.clock.monoMs();
     let [reached, movedMonoMs] = [watermarks.get(Watermark.dispatched), told];
-    // Once: it goes on by itself, and what could not be written it tries again in its own time.
-    service.kick();
     while (reached < watermarks.get(limit)) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       const now = this.clock.monoMs();

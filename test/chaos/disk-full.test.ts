@@ -12,7 +12,7 @@ import { auditPart, auditSoon } from './support/audit.js';
 import type { BrokerProcess } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 /** The store grows with every time that the disk is filled. */
 const DISK_BYTES = sized(24, 96) * 1024 * 1024;
