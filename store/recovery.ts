@@ -1,7 +1,15 @@
-import { readCheckpoint, markRunning, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
+import {
+  clearSyncFailed,
+  markRunning,
+  markSyncFailed,
+  readCheckpoint,
+  syncHasFailed,
+  wasAborted,
+  writeCheckpoint,
+} from './checkpoint/checkpoint.js';
 import { readInt64 } from '../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
-import { chooseRecoveryStart, recoverLog, syncFrom, truncateTail } from './commitlog/recovery.js';
+import { chooseRecoveryStart, recoverLog, rewrite, syncFrom, truncateTail } from './commitlog/recovery.js';
 import type { Segments } from './commitlog/segments.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
 import { type QueueRecovery, type RecoveredQueue, recoverQueues } from './consumequeue/recover-queues.js';
@@ -67,10 +75,8 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
   });
   const ends = new QueueEnds();
   const log = recoverLog({ segments, fromOffset: scannedFrom, checkCrc: options.checkCrc, onRecord: ends.visit });
-  const removed = truncateTail(segments, log.validEnd);
-  if (removed.length > 0)
-    notes.push(`removed segments behind the log's valid end ${log.validEnd}: ${removed.join(', ')}`);
-  if (!normalExit) syncFrom(segments, scannedFrom);
+  if (normalExit) cutTail(segments, log.validEnd, notes);
+  else settleLog(options, scannedFrom, log.validEnd, notes);
   const recovery = recoverQueues({
     queues,
     physicalMin: segments.minOffset,
@@ -97,6 +103,28 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     firstDamage: log.firstDamage,
     notes,
   };
+}
+
+function cutTail(segments: Segments, validEnd: number, notes: string[]): void {
+  const removed = truncateTail(segments, validEnd);
+  if (removed.length > 0) notes.push(`removed segments behind the log's valid end ${validEnd}: ${removed.join(', ')}`);
+}
+
+/** What a killed process wrote may be in the page cache only, and after a failed sync not even be marked as to be written. */
+function settleLog(options: RecoverStoreOptions, from: number, validEnd: number, notes: string[]): void {
+  const { files, paths, segments } = options;
+  const again = syncHasFailed(files, paths.abort);
+  try {
+    cutTail(segments, validEnd, notes);
+    if (again) rewrite(segments, from, validEnd);
+    syncFrom(segments, from);
+  } catch (error) {
+    markSyncFailed(files, paths.abort);
+    throw error;
+  }
+  if (!again) return;
+  clearSyncFailed(files, paths.abort);
+  notes.push(`a sync of the log had failed: its records from offset ${from} on were written once more and synced`);
 }
 
 /**

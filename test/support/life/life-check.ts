@@ -5,7 +5,7 @@ import { QUEUE_OFFSET_AT } from '../../../protocol/message/record.js';
 import { recoverLog } from '../../../store/commitlog/recovery.js';
 import { Segments } from '../../../store/commitlog/segments.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
-import { UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../../store/consumequeue/unit.js';
+import { isBlankUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../../store/dispatch/delay-levels.js';
 import { storePaths } from '../../../store/files/paths.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
@@ -25,7 +25,7 @@ const QUEUE_FILE_BYTES = 400;
 const TURN_MS = 100;
 const delayLevelsMs = parseDelayLevels(defaultOptions().messageDelayLevel);
 
-interface Found {
+export interface Found {
   readonly entry: Entry;
   readonly physicalOffset: number;
   readonly queueOffset: number;
@@ -56,7 +56,7 @@ export function checkRecovered(
 }
 
 /** Every record of the log, which must be one that was sent and may be there. */
-function walk(files: LossyFiles, ledger: LifeLedger, validEnd: number): Found[] {
+export function walk(files: LossyFiles, ledger: LifeLedger, validEnd: number): Found[] {
   const found: Found[] = [];
   const segments = new Segments(files, paths.commitLog, paths.temporary, SEGMENT_BYTES);
   segments.open('read');
@@ -110,7 +110,7 @@ function checkLost(
     if (entry.outcome !== 'acked') continue;
     if (!cut) throw new Error(`lost: ${what}, and the machine did not even go off`);
     if (sync && entry.waitStore) throw new Error(`lost: ${what} under SYNC_FLUSH`);
-    const ageMs = nowMonoMs - entry.ackedMonoMs;
+    const ageMs = (ledger.failed?.monoMs ?? nowMonoMs) - entry.ackedMonoMs;
     if (ageMs > THOROUGH_MS + TURN_MS) throw new Error(`lost: ${what}, acknowledged ${ageMs} ms before the cut`);
   }
   if (!sync) return;
@@ -160,10 +160,10 @@ function checkQueues(life: BrokerLife, found: readonly Found[], ledger: LifeLedg
     const last = generation.at(-1)!;
     const row = life.store.queueTable.find(topic, queueId);
     // Its records may come back or not; what is there must fit all the same.
+    const first = firstThatStays(generation, ledger);
     const deleted = wasDeleted(ledger, topic, last.physicalOffset, Infinity);
     if (row < 0 && deleted) continue;
     const [min, max] = [life.queues.minOffset(topic, queueId), life.queues.maxOffset(topic, queueId)];
-    const first = firstThatStays(generation, ledger);
     if (!deleted && (min > first || max !== last.queueOffset + 1))
       throw new Error(`${queue} is visible from ${min} to ${max}, the log has ${first} to ${last.queueOffset + 1}`);
     const next = life.store.queueTable.get(row, QueueWord.next);
@@ -172,6 +172,7 @@ function checkQueues(life: BrokerLife, found: readonly Found[], ledger: LifeLedg
       const unit = life.queues.entries(topic, queueId, offset, 1);
       const record = generation[offset];
       if (record === undefined || unit.length !== UNIT_BYTES) throw new Error(`${queue}/${offset} is not there`);
+      if ((deleted || offset < first) && isBlankUnit(unit, 0)) continue;
       if (unitPhysicalOffset(unit, 0) !== record.physicalOffset || unitSize(unit, 0) !== record.size)
         throw new Error(`${queue}/${offset} points to ${unitPhysicalOffset(unit, 0)}, not ${record.physicalOffset}`);
     }
@@ -187,7 +188,7 @@ function firstThatStays(generation: readonly Found[], ledger: LifeLedger): numbe
   return Math.max(0, first);
 }
 
-function byQueue(found: readonly Found[]): Map<string, Found[]> {
+export function byQueue(found: readonly Found[]): Map<string, Found[]> {
   const queues = new Map<string, Found[]>();
   for (const record of found) {
     if (!record.entry.queued) continue;
@@ -200,7 +201,7 @@ function byQueue(found: readonly Found[]): Map<string, Found[]> {
 }
 
 /** The queue files are those that building them anew from the log gives, byte by byte. Deleted topics have none to compare. */
-function checkRebuild(files: LossyFiles, ledger: LifeLedger): void {
+export function checkRebuild(files: LossyFiles, ledger: LifeLedger): void {
   const fresh = new MemoryFiles(1 << 24);
   const queues = new QueueFiles({
     files: fresh,
@@ -244,6 +245,7 @@ function adopt(found: readonly Found[], ledger: LifeLedger, validEnd: number): v
     entry.queueOffset = record.queueOffset;
   }
   ledger.durableEnd = validEnd;
+  ledger.failed = undefined;
   ledger.seen.clear();
 }
 

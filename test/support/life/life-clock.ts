@@ -1,7 +1,8 @@
 import { FakeClock } from '../fake-clock.js';
 
 /** Looks at the clock after which a wait counts as endless. */
-const LOOKS_MAX = 80;
+const LOOKS_MAX = 40;
+export const WAITS = 'the start waits for a disk that does not come back';
 const HURRY_MS = 500;
 
 /**
@@ -15,8 +16,7 @@ export class LifeClock extends FakeClock {
 
   override monoMs(): number {
     if (this.#mode !== 'still' && this.#isOff()) throw new Error('the machine is off');
-    if (this.#mode === 'starting' && ++this.#looks > LOOKS_MAX)
-      throw new Error('the start waits for a disk that does not come back');
+    if (this.#mode === 'starting' && ++this.#looks > LOOKS_MAX) throw new Error(WAITS);
     if (this.#mode === 'stopping') this.advance(HURRY_MS);
     return super.monoMs();
   }

@@ -46,6 +46,8 @@ export class LifeLedger {
   readonly files = new Map<string, FileHistory>();
   /** End of the log up to which a sync or a recovery said that all is on disk. */
   durableEnd = 0;
+  /** When a sync of the log failed, and how long the log was then: nothing is promised of what came after. */
+  failed: { readonly monoMs: number; readonly appended: number } | undefined;
   /** What consumers were given: ids by `topic/queue/offset`. */
   readonly seen = new Map<string, number>();
   /** `true`: acknowledged to exist. Missing: may or may not. */

@@ -104,11 +104,21 @@ export class LifeScript {
     const visibleMax = sync ? flushed : life.mark(Watermark.appended);
     if (order[0]! > order[1]! || order[1]! > order[2]! || flushed > order[2]! || order[1]! > visibleMax)
       throw new Error(`watermarks out of order: min, dispatched, appended ${order.join(', ')}, flushed ${flushed}`);
+    if (life.store.watermarks.raised(Fault.flush)) this.#lookAtFailed();
     const { queueTable } = life.store;
     for (let row = 0; row < queueTable.count; row++) {
       const [next, end] = [queueTable.get(row, QueueWord.next), queueTable.get(row, QueueWord.dispatched)];
       if (end > next) throw new Error(`row ${row} is visible up to ${end} of ${next}`);
     }
+  }
+
+  /** After a failed sync nothing is written any more, and nothing counts as synced. */
+  #lookAtFailed(): void {
+    const { ledger, life, clock } = this.scene;
+    const appended = life.mark(Watermark.appended);
+    ledger.failed ??= { monoMs: clock.monoMs(), appended };
+    if (appended !== ledger.failed.appended)
+      throw new Error(`the log grew to ${appended} after a sync had failed at ${ledger.failed.appended}`);
   }
 
   #send(): void {
@@ -169,6 +179,7 @@ export class LifeScript {
     for (let ms = random.below(random.chance(0.1) ? 6000 : 900); ms > 0; ms -= TICK_MS) {
       clock.advance(Math.min(TICK_MS, ms));
       life.threads.stepDue('flush');
+      this.#look();
     }
   }
 
