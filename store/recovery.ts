@@ -1,15 +1,9 @@
-import { type Checkpoint, readCheckpoint, markRunning, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
+import { markRunning, readCheckpoint, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
 import { readInt64 } from '../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
-import { damagedLog, judgeEnd, StoreTimes } from './commitlog/damage.js';
-import {
-  chooseRecoveryStart,
-  recoverLog,
-  type RecoveredLog,
-  type RecordVisitor,
-  syncFrom,
-  truncateTail,
-} from './commitlog/recovery.js';
+import { StoreTimes } from './commitlog/damage.js';
+import { chooseRecoveryStart, recoverLog } from './commitlog/recovery.js';
+import { cutTail, judgeBeforeCut, settleLog, walkLog } from './log-end.js';
 import type { Segments } from './commitlog/segments.js';
 import { cutExt, removeOrphans } from './consumequeue/ext-cut.js';
 import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
@@ -94,10 +88,8 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
   });
   judgeBeforeCut(options, { log, times, normalExit, checkpoint, notes });
   clearTemporary(files, paths.temporary);
-  const removed = truncateTail(segments, log.validEnd);
-  if (removed.length > 0)
-    notes.push(`removed segments behind the log's valid end ${log.validEnd}: ${removed.join(', ')}`);
-  if (!normalExit) syncFrom(segments, scannedFrom);
+  if (normalExit) cutTail(segments, log.validEnd, notes);
+  else settleLog(options, scannedFrom, log.validEnd, notes);
   const recovery = recoverQueues({
     queues,
     physicalMin: segments.minOffset,
@@ -128,72 +120,6 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     newestMs: times.newestMs,
     notes,
   };
-}
-
-function walkLog(options: RecoverStoreOptions, fromOffset: number, onRecord: RecordVisitor): RecoveredLog {
-  const { segments, checkCrc, onProgress } = options;
-  const total = segments.endOffset - fromOffset;
-  if (onProgress === undefined) return recoverLog({ segments, fromOffset, checkCrc, onRecord });
-  const walk = recoverLog({
-    segments,
-    fromOffset,
-    checkCrc,
-    onRecord,
-    onProgress: (position) => onProgress(position - fromOffset, total),
-  });
-  onProgress(total, total);
-  return walk;
-}
-
-interface FoundLog {
-  readonly log: RecoveredLog;
-  readonly times: StoreTimes;
-  readonly normalExit: boolean;
-  readonly checkpoint: Checkpoint;
-  readonly notes: string[];
-}
-
-/** Throws LOG_DAMAGED when cutting the log at its valid end would lose records that were synced, unless it is told to. */
-function judgeBeforeCut(options: RecoverStoreOptions, found: FoundLog): void {
-  const { files, paths, segments, queues, nowMs } = options;
-  const { log, times, normalExit, checkpoint, notes } = found;
-  const { physicMsgTimestamp } = checkpoint;
-  const verdict = judgeEnd({
-    log: segments,
-    walk: log,
-    times,
-    normalExit,
-    syncedMs: physicMsgTimestamp <= nowMs ? physicMsgTimestamp : 0,
-    queuedEnd: () => lastQueuedEnd(queues),
-  });
-  if (verdict.kind === 'clean') return;
-  if (verdict.kind === 'damaged') {
-    const refusal = damagedLog(segments, verdict);
-    if (options.truncateDamaged !== true) throw refusal;
-    notes.push(`truncateDamagedLog: the log is cut all the same: ${refusal.message}`);
-    // What it says was synced is no longer there; the next start would look for it.
-    const upTo = (time: number): number => Math.min(time, times.newestMs);
-    writeCheckpoint(files, paths.checkpoint, {
-      physicMsgTimestamp: upTo(physicMsgTimestamp),
-      logicsMsgTimestamp: upTo(checkpoint.logicsMsgTimestamp),
-      indexMsgTimestamp: upTo(checkpoint.indexMsgTimestamp),
-    });
-  } else if (verdict.following !== undefined) {
-    notes.push(`${verdict.where}; records from offset ${verdict.following.position} on were never synced: cut off`);
-  }
-}
-
-/** Physical offset behind the last record that any usable queue has a unit of; -1 when there is none. */
-function lastQueuedEnd(queues: QueueFiles): number {
-  let end = -1;
-  for (const { topic, queueId } of queues.list().queues) {
-    try {
-      end = Math.max(end, queues.bounds(topic, queueId).lastPhysical);
-    } catch {
-      // A damaged queue tells nothing here; it is found and built again later.
-    }
-  }
-  return end;
 }
 
 /**
@@ -330,7 +256,8 @@ function mergeQueues(
     const end = ends.get(topic, queueId);
     if (queue.lastPhysical < 0 && end !== undefined) return waiting(end);
     const minOffset = files.minAbove(topic, queueId, minPhysical, queue);
-    return { topic, queueId, minOffset, maxOffset: queue.maxOffset, nextOffset: end?.nextOffset ?? queue.maxOffset };
+    const nextOffset = end?.nextOffset ?? queue.maxOffset;
+    return { topic, queueId, minOffset, maxOffset: Math.min(queue.maxOffset, nextOffset), nextOffset };
   });
   for (const end of ends.all()) {
     if (end.lastPhysical >= dispatchFrom && !known.has(`${end.topic}/${end.queueId}`)) merged.push(waiting(end));

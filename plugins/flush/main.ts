@@ -25,6 +25,7 @@ export class Flush implements PluginMain, LogFlush {
     const { options, state } = this;
     this.#service = await startFlush(this.threads, {
       log: state.log,
+      abortPath: state.paths.abort,
       watermarks: state.watermarks.memory,
       sync: options.flushDiskType === 'SYNC_FLUSH',
       intervalMs: options.flushIntervalCommitLog,

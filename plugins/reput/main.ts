@@ -121,9 +121,9 @@ export class Reput implements PluginMain {
     const { step, done } = STEPS[cursor === Watermark.indexed ? 'indexed' : 'dispatched'];
     const limit = this.options.flushDiskType === 'SYNC_FLUSH' ? Watermark.flushed : Watermark.appended;
     const from = watermarks.get(cursor);
-    let [reached, movedMonoMs] = [from, this.clock.monoMs()];
     // Once: it goes on by itself, and what could not be written it tries again in its own time.
     service.kick();
+    let [reached, movedMonoMs] = [watermarks.get(cursor), this.clock.monoMs()];
     try {
       while (reached < watermarks.get(limit)) {
         await new Promise((resolve) => setTimeout(resolve, 2));

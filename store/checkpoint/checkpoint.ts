@@ -13,6 +13,7 @@ export interface Checkpoint {
 /** 4.9 maps one page, so a file of any other size would be extended by it. */
 export const CHECKPOINT_BYTES = 4096;
 const USED_BYTES = 24;
+const SYNC_FAILED = Buffer.from('a sync of the commit log failed\n');
 
 export const NO_CHECKPOINT: Checkpoint = { physicMsgTimestamp: 0, logicsMsgTimestamp: 0, indexMsgTimestamp: 0 };
 
@@ -60,6 +61,34 @@ export function wasAborted(files: StoreFiles, abortPath: string): boolean {
 /** Call it before the first write of a run (4.9: DefaultMessageStore#createTempFile). */
 export function markRunning(files: StoreFiles, abortPath: string): void {
   if (!files.exists(abortPath)) files.replace(abortPath, '', false);
+}
+
+/**
+ * After a failed sync of the log: what it was to bring to disk reads well until the machine goes off and may be nowhere then, since
+ * Linux reports such an error once and drops the dirty marks. The mark tells a start on the same machine to write it once more. It
+ * needs no sync: after a power cut reads tell the truth. 4.9 looks at the abort file's existence only.
+ */
+export function markSyncFailed(files: StoreFiles, abortPath: string): void {
+  const file = files.open(abortPath, 'readWrite');
+  try {
+    file.write(SYNC_FAILED, 0, SYNC_FAILED.length, 0);
+  } finally {
+    file.close();
+  }
+}
+
+export function syncHasFailed(files: StoreFiles, abortPath: string): boolean {
+  return files.exists(abortPath) && files.sizeOf(abortPath) > 0;
+}
+
+/** Everything that the failed sync was about has been written again and synced. */
+export function clearSyncFailed(files: StoreFiles, abortPath: string): void {
+  const file = files.open(abortPath, 'readWrite');
+  try {
+    file.truncate(0);
+  } finally {
+    file.close();
+  }
 }
 
 /** Call it last of all, and only when everything was dispatched and synced. */

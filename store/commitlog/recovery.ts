@@ -187,6 +187,20 @@ export function syncFrom(segments: Segments, offset: number): void {
   }
 }
 
+/** Writes the same bytes once more, so that a sync has something to do. Changes nothing that can be read. */
+export function rewrite(segments: Segments, from: number, to: number): void {
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, to - from)));
+  for (let at = from; at < to;) {
+    const view = segments.fileAt(at, 'readWrite');
+    assert(view !== undefined, `no segment holds offset ${at}`);
+    const length = Math.min(chunk.length, to - at, view.base + segments.segmentBytes - at);
+    const read = view.file.read(chunk, 0, length, at - view.base);
+    assert(read === length, `the segment at ${view.base} ends before offset ${at + length}`);
+    view.file.write(chunk, 0, length, at - view.base);
+    at += length;
+  }
+}
+
 export interface RecoveryStartOptions {
   readonly segments: Segments;
   /** False when the abort file was there: the last broker did not end by itself. */

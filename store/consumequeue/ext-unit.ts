@@ -97,4 +97,11 @@ export class ExtUnits {
     if (bitmap !== undefined) this.bytes.set(bitmap, at + EXT_UNIT_BYTES_MIN);
     this.length = at + size;
   }
+
+  /** Lets go of all but the first `count` units. */
+  keep(count: number): void {
+    let end = 0;
+    for (let left = count; left > 0 && end < this.length; left--) end += this.bytes.readInt16BE(end);
+    this.length = Math.min(end, this.length);
+  }
 }

@@ -50,7 +50,7 @@ export function recoverQueues(options: RecoverQueuesOptions): QueueRecovery {
   const notes = [...skipped];
   let rebuildFrom = Number.POSITIVE_INFINITY;
   for (const finding of findings) {
-    if (finding.damage === undefined && !isHoled(queues, finding, physicalEnd)) continue;
+    if (isSound(queues, finding, physicalEnd)) continue;
     const from = finding.damage === undefined ? finding.bounds.lastPhysical : -1;
     rebuildFrom = Math.min(rebuildFrom, Math.max(physicalMin, from));
     notes.push(noteOf(finding));
@@ -86,6 +86,12 @@ function examine({ queues, physicalMin, physicalEnd }: RecoverQueuesOptions, que
   }
 }
 
+/** An empty last file may be a new one that a crash left, or one that lost its units: which, the log tells. */
+function isSound(queues: QueueFiles, finding: Finding, physicalEnd: number): boolean {
+  const { damage, emptyLast } = finding;
+  return damage === undefined && emptyLast === undefined && !isHoled(queues, finding, physicalEnd);
+}
+
 /** Units behind the valid end that do not lie beyond the log's end: something before them was lost. */
 function isHoled(queues: QueueFiles, finding: Finding, physicalEnd: number): boolean {
   if (!finding.behind) return false;
@@ -96,6 +102,7 @@ function isHoled(queues: QueueFiles, finding: Finding, physicalEnd: number): boo
 
 function noteOf(finding: Finding): string {
   const { topic, queueId } = finding.queue;
+  if (finding.emptyLast !== undefined) return `${finding.emptyLast} is empty: built again from the commit log`;
   return finding.damage === undefined
     ? `queue ${topic}/${queueId} has a hole at offset ${finding.bounds.maxOffset}: rebuilt from the commit log from there on`
     : `queue ${topic}/${queueId} is removed and built again from the commit log: ${finding.damage}`;

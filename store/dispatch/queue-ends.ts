@@ -5,7 +5,7 @@ import { DispatchFields, isQueued, readDispatch } from './read-dispatch.js';
 export interface QueueEnd {
   readonly topic: string;
   readonly queueId: number;
-  /** The first of the queue's records in the stretch. */
+  /** The first of the queue's records in the stretch; of those behind the deletion of its topic when it was made anew. */
   firstQueueOffset: number;
   firstPhysical: number;
   /** Queue offset after the last one, in the log's order: a topic made anew after its deletion begins at 0 again. */
@@ -30,7 +30,7 @@ export class QueueEnds {
     const fields = this.#fields;
     if (readDispatch(buffer, offset, physicalOffset, fields) !== undefined || !isQueued(fields.sysFlag)) return;
     const end = this.get(fields.topic, fields.queueId);
-    if (end !== undefined) {
+    if (end !== undefined && fields.queueOffset >= end.nextOffset) {
       end.nextOffset = fields.queueOffset + 1;
       end.lastPhysical = physicalOffset;
       return;
@@ -75,7 +75,7 @@ export class QueueEnds {
       const end = this.get(before.topic, before.queueId);
       if (end === undefined) {
         this.#put(before);
-      } else {
+      } else if (end.firstQueueOffset >= before.nextOffset) {
         end.firstQueueOffset = before.firstQueueOffset;
         end.firstPhysical = before.firstPhysical;
       }

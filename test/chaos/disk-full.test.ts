@@ -14,7 +14,7 @@ import { auditPart, auditSoon } from './support/audit.js';
 import type { BrokerProcess } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 const MiB = 1024 * 1024;
 /** The store grows with every time that the disk is filled. */

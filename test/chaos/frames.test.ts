@@ -8,7 +8,7 @@ import { BadClient } from './support/bad-client.js';
 import { BadFrames } from './support/bad-frames.js';
 import type { BrokerProcess } from './support/broker-process.js';
 import { chaosTest, createTopic, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 const FRAMES = sized(20_000, 500_000);
 const CONNECTIONS = 20;

@@ -15,7 +15,7 @@ import { audit } from './support/audit.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 /** From the start of the process to the first acknowledged send; the machine may be busy with other things. */
 const SERVES_AGAIN_MS = sized(20_000, 10_000);

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 import { eachMessage } from './support/audit.js';
 import type { BrokerProcess } from './support/broker-process.js';
 import { chaosTest, createTopic, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 const MESSAGES = sized(50_000, 1_000_000);
 const CONNECTIONS = 64;

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 import { eachMessage } from './support/audit.js';
 import type { BrokerProcess } from './support/broker-process.js';
 import { chaosTest, createTopic, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 const GROUP = 'chaos';
 const RETRY_TOPIC = `%RETRY%${GROUP}`;

@@ -9,7 +9,7 @@ import { audit, auditSoon } from './support/audit.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 /** From the signal to the end of the process, with a load that does not let up. */
 const STOP_LIMIT_MS = 10_000;

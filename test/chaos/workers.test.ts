@@ -6,7 +6,7 @@ import { audit, auditSoon } from './support/audit.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
-import { sized } from './support/size.js';
+import { sized } from '../support/size.js';
 
 /** From the death of a thread that nothing goes on without to the end of the process. */
 const END_LIMIT_MS = 2000;

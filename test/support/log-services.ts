@@ -105,6 +105,7 @@ export class LogServices {
       new Flusher(
         {
           log: this.log,
+          abortPath: `${STORE}/abort`,
           watermarks: this.watermarks.memory,
           sync: false,
           intervalMs: 500,

@@ -9,7 +9,8 @@ export class PowerCut extends Error {
   override readonly name = 'PowerCut';
 }
 
-export type Operation = 'write' | 'truncate' | 'sync' | 'create' | 'rename' | 'makeDir' | 'syncDir' | 'unlink';
+/** What changes the disk; `any` stands for all of them. */
+export type Operation = 'any' | 'write' | 'truncate' | 'sync' | 'create' | 'rename' | 'makeDir' | 'syncDir' | 'unlink';
 
 export interface FailureRule {
   readonly operation: Operation;
@@ -35,6 +36,12 @@ interface Change {
   readonly apply: (names: Names) => void;
 }
 
+interface Disk {
+  readonly seen: Names;
+  readonly durable?: Names;
+  readonly journal?: Change[];
+}
+
 /**
  * A disk that loses what a power cut may lose: pages that were not synced are gone, there, or there in part; names and sizes that
  * were not synced are rolled back from the end (a journal keeps their order). Every changing call counts as one operation; the
@@ -51,7 +58,7 @@ export class LossyFiles extends OrderedFiles {
   readonly #journal: Change[];
   readonly #rules: { rule: FailureRule; count: number }[] = [];
 
-  constructor(random = new SeededRandom(1), disk?: { seen: Names; durable?: Names; journal?: Change[] }) {
+  constructor(random = new SeededRandom(1), disk?: Disk) {
     super();
     this.#random = random;
     this.#seen = disk?.seen ?? { files: new Map(), dirs: new Set(['/']) };
@@ -93,13 +100,13 @@ export class LossyFiles extends OrderedFiles {
       survivors.set(inode, survivor);
       files.set(path, survivor);
     }
-    return new LossyFiles(this.#random, { seen: { files, dirs: new Set(this.#durable.dirs) } });
+    return this.#next({ seen: { files, dirs: new Set(this.#durable.dirs) } });
   }
 
   /** The process was killed, the machine goes on: all is there, and what was not synced can still be lost. */
   killed(): LossyFiles {
     this.#off = true;
-    return new LossyFiles(this.#random, { seen: this.#seen, durable: this.#durable, journal: this.#journal });
+    return this.#next({ seen: this.#seen, durable: this.#durable, journal: this.#journal });
   }
 
   override open(path: string, _mode: 'read' | 'readWrite'): StoreFile {
@@ -119,6 +126,10 @@ export class LossyFiles extends OrderedFiles {
   override exists(path: string): boolean {
     this.checkOn();
     return this.#seen.files.has(resolve(path)) || this.#seen.dirs.has(resolve(path));
+  }
+
+  isDir(path: string): boolean {
+    return this.#seen.dirs.has(resolve(path));
   }
 
   override sizeOf(path: string): number {
@@ -185,12 +196,22 @@ export class LossyFiles extends OrderedFiles {
     this.#change([dirname(key)], undefined, (names) => names.dirs.delete(key));
   }
 
+  /** A disk with a planted fault has it in the next life, too. */
+  #next(disk: Disk): LossyFiles {
+    const Kind = this.constructor as typeof LossyFiles;
+    return new Kind(this.#random, disk);
+  }
+
   checkOn(): void {
     if (this.#off) throw new PowerCut('the machine is off');
   }
 
   /** Counts an operation; throws the cut or a failure that is due. `before` is what happens of the operation all the same. */
-  count(operation: Operation, path: string, before: (why: 'cut' | 'failure') => void = () => undefined): void {
+  count(
+    operation: Exclude<Operation, 'any'>,
+    path: string,
+    before: (why: 'cut' | 'failure') => void = () => undefined,
+  ): void {
     this.checkOn();
     this.operations += 1;
     if (this.operations >= this.#cutAt) {
@@ -200,7 +221,7 @@ export class LossyFiles extends OrderedFiles {
     }
     for (const entry of this.#rules) {
       const { rule } = entry;
-      if (rule.operation !== operation || !path.includes(rule.path ?? '')) continue;
+      if ((rule.operation !== operation && rule.operation !== 'any') || !path.includes(rule.path ?? '')) continue;
       entry.count += 1;
       const nth = rule.nth ?? 1;
       if (entry.count !== nth && !(rule.forever === true && entry.count > nth)) continue;

@@ -3,6 +3,8 @@ import type { LogLocation } from '../commitlog/contract.js';
 
 export interface FlushBoot {
   readonly log: LogLocation;
+  /** A failed sync is noted in it for the next start. */
+  readonly abortPath: string;
   readonly watermarks: SharedArrayBuffer;
   /** SYNC_FLUSH: sync as soon as something is appended. */
   readonly sync: boolean;

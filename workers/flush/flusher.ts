@@ -2,6 +2,7 @@ import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
 import { Fault, Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import type { Service, ServiceContext } from '../../kernel/threads/service.js';
+import { markSyncFailed } from '../../store/checkpoint/checkpoint.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import type { FlushBoot, FlushCalls } from './contract.js';
@@ -45,7 +46,9 @@ export class Flusher implements Service {
     if (sinceMs < this.boot.intervalMs) return this.boot.intervalMs - sinceMs;
     const thorough = sinceMs >= this.boot.thoroughIntervalMs;
     if (dirty > 0 && (thorough || dirty >= this.boot.leastPages * PAGE_BYTES)) this.#sync();
-    return this.boot.intervalMs;
+    // Not a whole interval beyond the time within which everything is to be synced.
+    const leftMs = this.boot.thoroughIntervalMs - sinceMs;
+    return leftMs > 0 ? Math.min(this.boot.intervalMs, leftMs) : this.boot.intervalMs;
   }
 
   close(): void {
@@ -78,12 +81,26 @@ export class Flusher implements Service {
         { from, target, dir: this.boot.log.dir, error: messageOf(error) },
         'a sync of the commit log failed: nothing after the last good sync is acknowledged and the log is read-only until a restart',
       );
+      this.#mark();
       this.#wake();
       return;
     }
     this.#watermarks.advance(Watermark.flushed, target);
     this.#watermarks.advance(Watermark.flushedTimeMs, timeMs);
     this.#wake();
+  }
+
+  /** For the next start; one that misses it believes what it reads until the machine goes off. */
+  #mark(): void {
+    const { log, abortPath } = this.boot;
+    try {
+      markSyncFailed(log.files ?? nodeFiles, abortPath);
+    } catch (error) {
+      this.context.logger.error(
+        { path: abortPath, error: messageOf(error) },
+        'the failed sync could not be noted for the next start: restart the machine before the broker',
+      );
+    }
   }
 
   #syncSegment(base: number): void {

@@ -178,10 +178,18 @@ export class Dispatcher implements Service {
     this.context.logger.warn({ physicalOffset, problem }, 'a record of the log gets no queue entry');
   }
 
+  /**
+   * A recovered log may still hold what a topic had before it was deleted and made anew. Of such records those that the queue does not
+   * count any more are passed over; the others are overwritten by the new ones, which follow.
+   */
   #writeUnits(): void {
     this.#units.drain((row, firstOffset, bytes, byteLength, ext) => {
-      this.#queues.write(this.#table.topicOf(row), this.#table.queueIdOf(row), firstOffset, bytes, byteLength, 0, ext);
-      const end = firstOffset + byteLength / UNIT_BYTES;
+      const end = Math.min(firstOffset + byteLength / UNIT_BYTES, this.#table.get(row, QueueWord.next));
+      if (end <= firstOffset) return;
+      const count = end - firstOffset;
+      ext?.keep(count);
+      const [topic, queueId] = [this.#table.topicOf(row), this.#table.queueIdOf(row)];
+      this.#queues.write(topic, queueId, firstOffset, bytes, count * UNIT_BYTES, 0, ext);
       if (end > this.#table.get(row, QueueWord.dispatched)) this.#table.set(row, QueueWord.dispatched, end);
       this.#arrivals.push(row);
     });

@@ -3,11 +3,13 @@ import { PullSysFlag, RequestCode, ResponseCode } from '../../../protocol/codes.
 import { encodeGetMaxOffset, decodeGetMaxOffsetResponse } from '../../../protocol/headers/get-max-offset.js';
 import { decodePullMessageResponse, encodePullMessage } from '../../../protocol/headers/pull-message.js';
 import { crc32 } from '../../../protocol/message/crc.js';
+import { decodeOffsetMessageId } from '../../../protocol/message/message-id.js';
 import { decodeRecords, type StoredMessage } from '../../../protocol/message/record.js';
 import { messageOf } from '../../../kernel/base/errors.js';
 import { RawClient } from '../../support/raw-client.js';
 import { until } from '../../support/until.js';
 import { nameOf } from './bodies.js';
+import type { Sent } from './ledger.js';
 import type { Load } from './load.js';
 
 const PROBLEMS_SHOWN = 12;
@@ -75,6 +77,24 @@ export async function auditPart(load: Load, port: number): Promise<Audited> {
   return (await auditVisible(load, port)).result();
 }
 
+/** What a power cut took: acknowledged, and not there. */
+export interface Taken {
+  readonly count: number;
+  /** How long before the cut the oldest of them was acknowledged, ms. */
+  readonly oldestMs: number;
+}
+
+/**
+ * As `audit`, after a power cut that may take a suffix of what was acknowledged: fails when something behind it is there. What is
+ * taken counts as unknown from now on.
+ */
+export async function auditAfterCut(load: Load, port: number, cutMs: number): Promise<Taken> {
+  const check = await auditVisible(load, port);
+  const taken = check.takeLost();
+  check.result();
+  return { count: taken.length, oldestMs: Math.max(0, ...taken.map(({ ackedMs }) => cutMs - ackedMs)) };
+}
+
 /** As `audit`, after as long as it takes until everything acknowledged is visible; fails with what the last audit found. */
 export async function auditSoon(load: Load, port: number, limitMs: number): Promise<Audited> {
   let last: Audited | undefined;
@@ -112,6 +132,7 @@ class QueueCheck {
   #queueId = 0;
   #nextOffset = 0;
   #lastPhysical = -1;
+  #maxPhysical = -1;
   #lastSequence = new Map<number, number>();
 
   constructor(private readonly load: Load) {
@@ -131,6 +152,7 @@ class QueueCheck {
     if (queueOffset !== this.#nextOffset) this.#problem(`offset ${queueOffset} follows ${this.#nextOffset - 1}`);
     if (physicalOffset <= this.#lastPhysical) this.#problem(`offset ${queueOffset} lies before its predecessor`);
     this.#nextOffset = queueOffset + 1;
+    this.#maxPhysical = Math.max(this.#maxPhysical, physicalOffset);
     this.#lastPhysical = physicalOffset;
     this.#isOurs(message);
   }
@@ -146,6 +168,22 @@ class QueueCheck {
         `lost: producer ${producer}, sequence ${sequence}, acknowledged as ${sent.msgId} at ${sent.queueId}/${sent.queueOffset}`,
       );
     }
+  }
+
+  /** Those acknowledged and not there, which must all have stood behind what is there. */
+  takeLost(): Sent[] {
+    const taken: Sent[] = [];
+    for (const [producer, sequence, sent] of this.load.ledger.all()) {
+      if (sent.outcome !== 'acked' || this.#seen.has(`${producer}-${sequence}`)) continue;
+      const { physicalOffset } = decodeOffsetMessageId(sent.msgId);
+      if (physicalOffset <= this.#maxPhysical)
+        this.problems.push(
+          `hole: producer ${producer}, sequence ${sequence}, acknowledged at ${physicalOffset}, is gone; ${this.#maxPhysical} is there`,
+        );
+      sent.outcome = 'unknown';
+      taken.push(sent);
+    }
+    return taken;
   }
 
   /** Fails when there is a problem. */

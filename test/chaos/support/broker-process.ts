@@ -37,6 +37,8 @@ process.on('exit', () => {
 export class BrokerProcess {
   readonly storeDir: string;
   port = 0;
+  /** A command that becomes the broker's, such as `env` or `fiu-run`; for kind `command`. */
+  via: readonly string[] = [];
   readonly #logFile: string;
   #child: ChildProcess | undefined;
   #ending: Ending | undefined;
@@ -76,10 +78,7 @@ export class BrokerProcess {
     const child =
       this.kind === 'child'
         ? fork(childMain, sets, { stdio: ['ignore', log, log, 'ipc'], execArgv: [], env: environment() })
-        : spawn(process.execPath, [kernelMain, 'start', ...sets.flatMap((set) => ['--set', set])], {
-            stdio: ['ignore', log, log],
-            env: environment(),
-          });
+        : this.#spawn([process.execPath, kernelMain, 'start', ...sets.flatMap((set) => ['--set', set])], log);
     closeSync(log);
     this.#child = child;
     running.add(child);
@@ -149,6 +148,11 @@ export class BrokerProcess {
   logTail(): string {
     const lines = this.log().trimEnd().split('\n').slice(-TAIL_LINES);
     return `--- end of the broker's log ---\n${lines.join('\n')}\n---`;
+  }
+
+  #spawn(command: readonly string[], log: number): ChildProcess {
+    const [file, ...args] = [...this.via, ...command];
+    return spawn(file!, args, { stdio: ['ignore', log, log], env: environment() });
   }
 
   #readyFile(): string {

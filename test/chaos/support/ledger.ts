@@ -1,3 +1,5 @@
+import { systemClock } from '../../../kernel/base/clock.js';
+
 /** What became of a send: `open` until its answer, `unknown` when the connection ended before it. */
 export type Outcome = 'open' | 'acked' | 'refused' | 'unknown';
 
@@ -10,6 +12,8 @@ export interface Sent {
   /** Of an acknowledged one. */
   queueOffset: number;
   msgId: string;
+  /** Monotonic milliseconds. */
+  ackedMs: number;
 }
 
 /** Every send of a load and its outcome, by producer and sequence. */
@@ -27,7 +31,9 @@ export class Ledger {
 
   /** Notes a send; returns its sequence. */
   send(producer: number, queueId: number): number {
-    return this.#sent[producer]!.push({ queueId, outcome: 'open', code: 0, queueOffset: -1, msgId: '' }) - 1;
+    return (
+      this.#sent[producer]!.push({ queueId, outcome: 'open', code: 0, queueOffset: -1, msgId: '', ackedMs: 0 }) - 1
+    );
   }
 
   nextSequence(producer: number): number {
@@ -42,6 +48,7 @@ export class Ledger {
     sent.outcome = 'acked';
     sent.queueOffset = queueOffset;
     sent.msgId = msgId;
+    sent.ackedMs = systemClock.monoMs();
     this.acked++;
   }
 

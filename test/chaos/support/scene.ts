@@ -9,7 +9,7 @@ import { RawClient } from '../../support/raw-client.js';
 import { SeededRandom } from '../../support/seeded-random.js';
 import { BrokerProcess, type Settings } from './broker-process.js';
 import { Load, type LoadShape } from './load.js';
-import { sized, wantedSeed } from './size.js';
+import { sized, wantedSeed } from '../../support/size.js';
 
 const TEST_LIMIT_MS = sized(300_000, 7_200_000);
 

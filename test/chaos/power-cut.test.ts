@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../../kernel/base/clock.js';
+import { until } from '../support/until.js';
+import { audit, auditAfterCut } from './support/audit.js';
+import type { BrokerProcess } from './support/broker-process.js';
+import type { Load } from './support/load.js';
+import { LoopDisk } from './support/loop-disk.js';
+import { chaosTest, createTopic, defaultShape, type Scene } from './support/scene.js';
+import { SettingsLoad } from './support/settings-load.js';
+import { sized } from '../support/size.js';
+
+const CYCLES = sized(10, 150);
+/** Each cycle reads all of the store. */
+const CYCLES_PER_DISK = 10;
+const DISK_BYTES = 256 * 1024 * 1024;
+/** A cycle in which fewer sends were acknowledged before the cut proves nothing. */
+const VOID_BELOW = 300;
+const VOID_MAX = 3;
+const LOAD_LIMIT_MS = 30_000;
+const PERSIST_MS = 200;
+/** flushCommitLogThoroughInterval, 4.9's default. */
+const ASYNC_LOSS_MS = 10_000;
+/** Of a service that gets its turn late, on a machine that does other things, too. */
+const SLACK_MS = 2000;
+
+describe('power cuts (ext4 in a file)', () => {
+  before(function () {
+    this.timeout(60_000);
+    const problem = LoopDisk.problem();
+    if (problem === undefined) return;
+    process.stderr.write(`    skipped: no disk here whose power can be cut (${problem})\n`);
+    this.skip();
+  });
+
+  chaosTest('SYNC_FLUSH: nothing acknowledged is lost', (scene) => cycles(scene, 'SYNC_FLUSH'));
+
+  chaosTest('ASYNC_FLUSH: only a suffix is lost, nothing acknowledged more than 10 s before', (scene) =>
+    cycles(scene, 'ASYNC_FLUSH'),
+  );
+});
+
+type FlushMode = 'SYNC_FLUSH' | 'ASYNC_FLUSH';
+
+async function cycles(scene: Scene, flushDiskType: FlushMode): Promise<void> {
+  for (let done = 0; done < CYCLES; done += CYCLES_PER_DISK)
+    await cyclesOnOneDisk(scene, flushDiskType, Math.min(CYCLES_PER_DISK, CYCLES - done));
+}
+
+async function cyclesOnOneDisk(scene: Scene, flushDiskType: FlushMode, count: number): Promise<void> {
+  using disk = new LoopDisk(scene.folder(), DISK_BYTES);
+  const settings = { flushDiskType, flushConsumerOffsetInterval: PERSIST_MS };
+  const broker = scene.broker(settings, 'command', `${disk.path}/store`);
+  const load = scene.load();
+  try {
+    await broker.start();
+    await createTopic(broker.port, 'T', defaultShape.queues);
+    const cutter = new Cutter(scene, disk, broker, load, flushDiskType);
+    for (let valid = 0, tried = 0; valid < count; tried++) {
+      assert.ok(tried < count + VOID_MAX, `${VOID_MAX} cycles were void: this machine is too slow to tell anything`);
+      if (await cutter.cycle()) valid++;
+    }
+    process.stderr.write(`    ${flushDiskType}: ${cutter.report()}\n`);
+  } finally {
+    await scene.discard(broker, load);
+  }
+}
+
+/** One broker, whose disk loses power again and again. */
+class Cutter {
+  readonly #settings = new SettingsLoad(PERSIST_MS);
+  #taken = 0;
+  #oldestMs = 0;
+  #cuts = 0;
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly disk: LoopDisk,
+    private readonly broker: BrokerProcess,
+    private readonly load: Load,
+    private readonly mode: FlushMode,
+  ) {}
+
+  report(): string {
+    const taken = this.mode === 'SYNC_FLUSH' ? '0' : `${this.#taken}, the oldest ${Math.round(this.#oldestMs)} ms old`;
+    return `${this.#cuts} cuts, ${this.load.acked} acknowledged, lost ${taken}`;
+  }
+
+  /** Load, cut, start, look. False when there was too little load before the cut. */
+  async cycle(): Promise<boolean> {
+    const { load, broker, disk, scene } = this;
+    const before = load.acked;
+    const target = before + VOID_BELOW + scene.random.below(sized(3000, 8000));
+    load.start(broker.port);
+    this.#settings.start(broker.port);
+    await until(() => load.acked >= target, 'as many sends are acknowledged as it takes', LOAD_LIMIT_MS).catch(
+      () => undefined,
+    );
+    const enough = load.acked - before >= VOID_BELOW;
+    disk.cutPower();
+    const cutMs = systemClock.monoMs();
+    await broker.kill9();
+    load.cut();
+    await this.#settings.stop();
+    this.#cuts++;
+    disk.unmount();
+    disk.mount();
+    await broker.start();
+    await this.#look(cutMs);
+    return enough;
+  }
+
+  async #look(cutMs: number): Promise<void> {
+    const { load, broker, mode } = this;
+    await this.#settings.check(broker, cutMs, SLACK_MS);
+    if (mode === 'SYNC_FLUSH') return void (await audit(load, broker.port));
+    const { count, oldestMs } = await auditAfterCut(load, broker.port, cutMs);
+    this.#taken += count;
+    this.#oldestMs = Math.max(this.#oldestMs, oldestMs);
+    assert.ok(oldestMs <= ASYNC_LOSS_MS + SLACK_MS, `a message acknowledged ${oldestMs} ms before the cut is lost`);
+  }
+}
