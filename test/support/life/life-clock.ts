@@ -1,7 +1,7 @@
 import { FakeClock } from '../fake-clock.js';
 
 /** Looks at the clock after which a wait counts as endless. */
-const LOOKS_MAX = 40;
+const LOOKS_MAX = 400;
 export const WAITS = 'the start waits for a disk that does not come back';
 const HURRY_MS = 500;
 
