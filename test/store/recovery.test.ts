@@ -152,8 +152,11 @@ describe('recoverStore', () => {
       'readWrite',
     );
     segment.write(Buffer.from([1]), 0, 1, (victim.physicalOffset % SEGMENT) + 100);
+    assert.throws(() => recover(files), { code: 'LOG_DAMAGED' });
     const result = recover(files, true);
     assert.equal(result.validEnd, victim.physicalOffset);
+    const { physicMsgTimestamp } = readCheckpoint(files, paths.checkpoint);
+    assert.equal(physicMsgTimestamp, NOW - 10_000 + 3200, 'nothing newer is there any more');
     assert.match(result.firstDamage ?? '', /body checksum/);
     assertRebuilt(files, result);
     assert.equal(ends(result)[`${victim.topic}/${victim.queueId}`]?.[2], victim.queueOffset);

@@ -89,6 +89,16 @@ describe('the end of a log', () => {
       assert.equal(judge(segments, {}).kind, 'torn');
     });
 
+  it('is torn behind the last synced record, although the next ones were stored in the same millisecond', () => {
+    const { segments, log } = thirty();
+    const again = new LogBuilder(segments, log.placed[20]!.physicalOffset);
+    for (let index = 0; index < 12; index += 1)
+      again.append({ body: Buffer.alloc(500, 99), storeTimestamp: T + 60_000 });
+    poke(segments, again.placed[1]!.physicalOffset, Buffer.alloc(600));
+    assert.equal(judge(segments, { syncedMs: T + 60_000 }).kind, 'torn');
+    assert.equal(judge(segments, { syncedMs: T + 60_001 }).kind, 'damaged');
+  });
+
   it('is torn where older records lie behind it, as 4.9 leaves them when it cuts', () => {
     const { segments, log } = thirty();
     const again = new LogBuilder(segments, log.placed[20]!.physicalOffset);
