@@ -30,12 +30,15 @@ export interface KernelRequest {
   readonly namesrvPort?: number | undefined;
   readonly storeDir: string;
   readonly options: Options;
+  /** Address that it listens on; 127.0.0.1 when missing. */
+  readonly bind?: string | undefined;
 }
 
 /** `kernel start` from the same build as this file. */
 export async function startKernel(request: KernelRequest): Promise<Server> {
   const readyFile = join(request.folder, `${request.role}.ready.json`);
-  const args = [kernelMain, 'start', '--role', request.role, '--bind', '127.0.0.1', '--ready-file', readyFile];
+  const args = [kernelMain, 'start', '--role', request.role, '--bind', request.bind ?? '127.0.0.1'];
+  args.push('--ready-file', readyFile);
   if (request.role !== 'broker') args.push('--namesrv-port', String(request.namesrvPort ?? 0));
   if (request.role !== 'namesrv') {
     args.push('--listen-port', String(request.listenPort ?? 0), '--admin-port', '0', '--store', request.storeDir);

@@ -39,6 +39,8 @@ export interface TargetRequest {
   readonly sameAddressesAs?: Target;
   /** A name server of another process; the target then is the broker alone. May be a list with ';'. */
   readonly namesrv?: string;
+  /** Address that our servers listen on; the real ones listen on all. */
+  readonly bind?: string;
   /** Flags of a JVM broker. */
   readonly jvmFlags?: readonly string[];
 }
@@ -139,6 +141,7 @@ async function startKernelServers(request: TargetRequest, folder: string, server
       namesrvPort: before && portOf(before.namesrv),
       storeDir: request.storeDir ?? join(folder, 'store'),
       options: { ...baseOptions, ...noDiskMarks, ...request.options },
+      bind: request.bind,
     }),
   );
 }
