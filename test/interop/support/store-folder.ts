@@ -6,6 +6,7 @@ import type { Options } from './servers.js';
 
 export const segmentBytes = 1_048_576;
 export const queueFileBytes = 6000;
+export const unitBytes = 20;
 
 /** Files so small that many of them fill, for both brokers. Level 3 is that of a first retry, level 4 is never due. */
 export const smallFiles: Options = {
@@ -67,6 +68,11 @@ export function logBytes(storeDir: string): Buffer {
   let end = all.length;
   while (end > 0 && all[end - 1] === 0) end--;
   return all.subarray(0, end);
+}
+
+/** The files of a queue in one piece. Its first file must not be gone. */
+export function queueBytes(storeDir: string, topic: string, queueId: number): Buffer {
+  return Buffer.concat([...filesBelow(join(storeDir, 'consumequeue', topic, String(queueId))).values()]);
 }
 
 /** What stood in the log then stands in it still, byte for byte. */
