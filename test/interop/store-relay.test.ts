@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { recoverHere } from './support/our-view.js';
+import { rebuildBoth } from './support/rebuild.js';
 import { Relay } from './support/relay.js';
 import {
   assertLogGrew,
@@ -13,6 +14,7 @@ import {
   filesBelow,
   logBytes,
   queueEnds,
+  settingsOf,
   smallStore,
 } from './support/store-folder.js';
 import { driver } from './support/suite.js';
@@ -41,7 +43,14 @@ describe('a store that both brokers serve in turns', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('the real one begins', () => turns('jvm', defaultKind, 'jvm', defaultKind));
+  it('the real one begins; at the end both build the same queues from the log', async () => {
+    await turns('jvm', defaultKind, 'jvm', defaultKind);
+    const [segments, queueFiles] = ['commitlog', 'consumequeue'].map((name) => filesBelow(join(storeDir, name)).size);
+    assert.ok((segments ?? 0) > 5 && (queueFiles ?? 0) > 25, `${segments} and ${queueFiles} files are too few`);
+    const { ours, theirs } = await rebuildBoth(storeDir, namesrv.address, ['consumequeue']);
+    assertSameFiles(join(ours, 'consumequeue'), join(theirs, 'consumequeue'), 'queues built anew');
+    assertSameFiles(join(ours, 'consumequeue'), join(storeDir, 'consumequeue'), 'queues as they had grown');
+  });
 
   it('ours begins', () => turns(defaultKind, 'jvm', defaultKind));
 
@@ -59,7 +68,7 @@ describe('a store that both brokers serve in turns', function () {
       await relay.consumes();
       await relay.consumesFiltered();
       if (kind === 'jvm') await relay.transactions();
-      await relay.leavesPending(kind);
+      if (i < kinds.length - 1) await relay.leavesPending(kind);
       await relay.remember();
       await relay.stop();
       pending = kind;
@@ -82,6 +91,7 @@ describe('a store that both brokers serve in turns', function () {
     const state = await java.openStore(theirs, smallStore);
     assertSameFiles(join(theirs, 'consumequeue'), join(storeDir, 'consumequeue'), 'queues after the real start');
     await java.closeStore(theirs);
+    assertProgressKept(theirs, storeDir);
     const recovered = recoverHere(ours);
     assertSameFiles(join(ours, 'consumequeue'), join(storeDir, 'consumequeue'), 'queues after our start');
     assert.deepEqual(
@@ -94,3 +104,14 @@ describe('a store that both brokers serve in turns', function () {
     for (const copy of [theirs, ours]) rmSync(copy, { recursive: true });
   }
 });
+
+/** Progress of delayed messages, which the real store writes again at its end. */
+function assertProgressKept(after: string, before: string): void {
+  const [now, then] = [after, before].map((dir) => settingsOf(dir, 'delayOffset.json') as DelayOffsets);
+  for (const [level, offset] of Object.entries(then?.offsetTable ?? {}))
+    assert.ok((now?.offsetTable[level] ?? -1) >= offset, `level ${level}: ${now?.offsetTable[level]}, was ${offset}`);
+}
+
+interface DelayOffsets {
+  readonly offsetTable: Readonly<Record<string, number>>;
+}

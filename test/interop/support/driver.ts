@@ -116,6 +116,10 @@ export class Driver {
     return this.program.stop();
   }
 
+  get pid(): number {
+    return this.program.pid;
+  }
+
   async producer(namesrv: string, config: ClientConfig = {}): Promise<Producer> {
     const base = { producerGroup: 'interop_producer', namesrvAddr: namesrv };
     return new Producer(this.program, await this.create('producer', { ...base, ...config }, true));
