@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -59,6 +59,7 @@ describe('a store that both brokers serve in turns', function () {
     for (const [i, kind] of kinds.entries()) {
       const logBefore = logBytes(storeDir);
       const halfBefore = halfFiles();
+      const filtersBefore = filtersFile();
       await relay.begin(kind);
       if (pending !== undefined) await relay.findsEverything();
       if (pending !== undefined) await relay.pendingArrives(pending);
@@ -73,9 +74,20 @@ describe('a store that both brokers serve in turns', function () {
       await relay.stop();
       pending = kind;
       assertLogGrew(logBefore, storeDir);
-      if (kind === 'kernel') assert.deepEqual(halfFiles(), halfBefore, 'half messages are not touched');
+      if (kind === 'kernel') {
+        assert.deepEqual(halfFiles(), halfBefore, 'half messages are not touched');
+        assert.equal(filtersFile(), filtersBefore, 'consumerFilter.json is not touched');
+      } else {
+        assert.match(filtersFile(), /"expression":"number > 3"/);
+      }
       await wasLeftClean();
     }
+  }
+
+  /** Ours has no such file of its own: it compiles filters when they are used. */
+  function filtersFile(): string {
+    const path = join(storeDir, 'config', 'consumerFilter.json');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
   }
 
   function halfFiles(): Map<string, Buffer>[] {
