@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { markEnded, markRunning, readCheckpoint, wasAborted, writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
+import {
+  markEnded,
+  markRunning,
+  readCheckpoint,
+  wasAborted,
+  writeCheckpoint,
+} from '../../store/checkpoint/checkpoint.js';
 import { truncateTail } from '../../store/commitlog/recovery.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
@@ -129,8 +135,7 @@ describe('recoverStore', () => {
     const lost = log.placed.filter(({ topic, queueId }) => topic === 'T' && queueId === 0)[4]?.physicalOffset ?? 0;
     truncateTail(segments, lost);
     const dir = join(paths.consumeQueue, 'T', '0');
-    for (const base of [200, 400, 600, 800])
-      files.replace(join(dir, segmentName(base)), Buffer.alloc(200), false);
+    for (const base of [200, 400, 600, 800]) files.replace(join(dir, segmentName(base)), Buffer.alloc(200), false);
     const result = recover(files);
     assert.equal(result.validEnd, lost);
     assert.deepEqual(files.list(dir), [segmentName(0)]);
