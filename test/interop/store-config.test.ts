@@ -9,6 +9,28 @@ import { defaultKind, startNameServer, startTarget, type NameServer, type Target
 
 const names = ['topics.json', 'subscriptionGroup.json', 'consumerOffset.json'];
 const retryGroup = 'config_retry';
+/** What `fill` asks for, in the words of 4.9. */
+const oddGroup = {
+  brokerId: 7,
+  consumeBroadcastEnable: false,
+  consumeEnable: false,
+  consumeFromMinEnable: false,
+  groupName: 'config_odd',
+  notifyConsumerIdsChangedEnable: false,
+  retryMaxTimes: 2,
+  retryQueueNums: 3,
+  whichBrokerWhenConsumeSlowly: 5,
+};
+const readableTopic = (topicName: string): object => ({
+  order: false,
+  perm: 4,
+  readQueueNums: 2,
+  topicFilterType: 'SINGLE_TAG',
+  topicName,
+  topicSysFlag: 0,
+  writeQueueNums: 2,
+});
+
 interface Settings {
   readonly dataVersion?: { readonly counter: number; readonly timestamp: number };
   readonly topicConfigTable?: Readonly<Record<string, object>>;
@@ -41,8 +63,17 @@ describe('files below config/', function () {
     await stop();
     const read = await (await driver()).settings(storeDir);
     for (const name of names) assertHolds(parseSettings(read[name] ?? ''), settings(name), name);
-    const { dataVersion } = parseSettings(read['topics.json'] ?? '') as Settings;
+    const { dataVersion, topicConfigTable = {} } = parseSettings(read['topics.json'] ?? '') as Settings;
     assert.deepEqual(dataVersion, settings('topics.json').dataVersion);
+    assert.deepEqual(topicConfigTable[`${topic}_readable`], readableTopic(`${topic}_readable`));
+    const { subscriptionGroupTable = {} } = parseSettings(read['subscriptionGroup.json'] ?? '') as Settings;
+    assert.deepEqual(subscriptionGroupTable['config_odd'], oddGroup);
+    const { offsetTable = {} } = parseSettings(read['consumerOffset.json'] ?? '') as Settings;
+    const [committed] = Object.entries(offsetTable).filter(([key]) => key.startsWith(`${topic}@`));
+    assert.equal(
+      Object.values(committed?.[1] ?? {}).reduce((sum: number, offset) => sum + Number(offset), 0),
+      6,
+    );
   });
 
   it('of the real one are read by ours, and keep everything when ours writes them', async () => {

@@ -10,6 +10,7 @@ import {
   emptySegment,
   logRecords,
   onlyVouched,
+  onlyVouchedQueues,
   shortQueueFile,
   tornTail,
   withoutQueues,
@@ -89,9 +90,10 @@ describe('kill -9 in the middle of a load', function () {
     'ours, killed': ['kernel'],
     'the real one, killed': ['jvm'],
     'ours, last record torn': ['kernel', tornTail],
-    'the real one, last record torn': ['jvm', tornTail],
     'ours, all gone for which its checkpoint does not vouch': ['kernel', onlyVouched],
     'the real one, all gone for which its checkpoint does not vouch': ['jvm', onlyVouched],
+    'ours, all of its queues gone for which its checkpoint does not vouch': ['kernel', onlyVouchedQueues],
+    'the real one, all of its queues gone for which its checkpoint does not vouch': ['jvm', onlyVouchedQueues],
   };
   for (const [what, [kind, damage]] of Object.entries(alike))
     it(`both bring the same image into the same order: ${what}`, () => recoverAlike(what, kind, damage));

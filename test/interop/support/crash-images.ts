@@ -48,17 +48,32 @@ export function tornTail(image: string, to: string): string {
   return to;
 }
 
-/** A power cut that took everything for which the checkpoint does not vouch, files of the queues included. */
+/** A power cut that took everything for which the checkpoint does not vouch. */
 export function onlyVouched(image: string, to: string): string {
   copyStore(image, to);
-  const [log, queues] = checkpointTimes(to);
+  const [log] = checkpointTimes(to);
   const records = logRecords(to);
-  for (const record of records) if (record.storeTimestamp > queues) eraseUnit(to, record);
+  eraseUnvouched(to, records);
   const lost = records.find((record) => record.storeTimestamp > log);
   assert.ok(lost, 'the checkpoint vouches for everything: this image tells nothing');
   zeroLogFrom(to, lost.physicalOffset);
-  dropBlankFiles(storePaths(to).consumeQueue);
   return to;
+}
+
+/** The same, but the log was on disk already. */
+export function onlyVouchedQueues(image: string, to: string): string {
+  copyStore(image, to);
+  eraseUnvouched(to, logRecords(to));
+  return to;
+}
+
+/** Queue files go, too: after more than two of zeros 4.9 takes them for the end of the queue. */
+function eraseUnvouched(storeDir: string, records: readonly LogRecord[]): void {
+  const [, queues] = checkpointTimes(storeDir);
+  const changed = new Map<string, Buffer>();
+  for (const record of records) if (record.storeTimestamp > queues) eraseUnit(storeDir, record, changed);
+  for (const [path, bytes] of changed) writeFileSync(path, bytes);
+  dropBlankFiles(storePaths(storeDir).consumeQueue);
 }
 
 /** A power cut that took every unit of the queues and the checkpoint, and left the files. */
@@ -112,12 +127,13 @@ function zeroLogFrom(storeDir: string, offset: number): void {
   }
 }
 
-function eraseUnit(storeDir: string, { topic, queueId, queueOffset }: LogRecord): void {
-  const at = queueOffset * unitBytes;
+function eraseUnit(storeDir: string, record: LogRecord, changed: Map<string, Buffer>): void {
+  const at = record.queueOffset * unitBytes;
   const inFile = at % queueFileBytes;
-  const path = join(storePaths(storeDir).consumeQueue, topic, String(queueId), segmentName(at - inFile));
+  const { consumeQueue } = storePaths(storeDir);
+  const path = join(consumeQueue, record.topic, String(record.queueId), segmentName(at - inFile));
   if (!existsSync(path)) return;
-  const bytes = readFileSync(path);
+  const bytes = changed.get(path) ?? readFileSync(path);
   bytes.fill(0, inFile, inFile + unitBytes);
-  writeFileSync(path, bytes);
+  changed.set(path, bytes);
 }
