@@ -45,7 +45,7 @@ describe('a store in use', function () {
     served = await start();
   });
 
-  // A file lock as Java takes it cannot be had in Node: ARCHITECTURE.md says so. This test tells when that changes.
+  // Node can take no file lock as Java does (see acquireStoreLock). This test tells when that changes.
   it('by ours is not refused to the real one', async () => {
     served = await start();
     const java = await driver();
