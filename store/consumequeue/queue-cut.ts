@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { StoreFile } from '../files/contract.js';
 import { segmentName } from '../files/paths.js';
 import type { QueueFiles } from './queue-files.js';
+import { nextData } from './queue-data.js';
 import { boundsWithin, type QueueBounds } from './queue-scan.js';
 import { UNIT_BYTES } from './unit.js';
 
@@ -40,6 +40,11 @@ export function hasUnitsBehind(queues: QueueFiles, topic: string, queueId: numbe
   return false;
 }
 
+/** True when a file begins behind a queue's valid end: with 4.9, the third from last on, it would hide that end. */
+export function hasFilesBehind(queues: QueueFiles, topic: string, queueId: number, maxOffset: number): boolean {
+  return queues.bases(topic, queueId).some((base) => base > maxOffset * UNIT_BYTES);
+}
+
 function zeroFrom(queues: QueueFiles, path: string, position: number): void {
   const file = queues.files.open(path, 'readWrite');
   try {
@@ -55,18 +60,4 @@ function zeroFrom(queues: QueueFiles, path: string, position: number): void {
   } finally {
     file.close();
   }
-}
-
-const CHUNK_BYTES = 256 * 1024;
-const ZEROS = Buffer.alloc(CHUNK_BYTES);
-
-/** The next piece of the file with anything but zeros in it. */
-function nextData(file: StoreFile, from: number, end: number): { position: number; length: number } | undefined {
-  const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, end - from)));
-  for (let position = from; position < end; position += chunk.length) {
-    const length = file.read(chunk, 0, Math.min(chunk.length, end - position), position);
-    if (length === 0) return undefined;
-    if (chunk.compare(ZEROS, 0, length, 0, length) !== 0) return { position, length };
-  }
-  return undefined;
 }

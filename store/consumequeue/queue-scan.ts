@@ -3,6 +3,7 @@ import type { StoreFile } from '../files/contract.js';
 import { segmentName } from '../files/paths.js';
 import { ExtScan } from './ext-scan.js';
 import type { QueueFiles } from './queue-files.js';
+import { nextData } from './queue-data.js';
 import { firstAtOrAbove } from './search.js';
 import { isBlankUnit, isRecordUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from './unit.js';
 
@@ -20,9 +21,12 @@ const CHUNK_BYTES = 64 * 1020;
 /**
  * Where a queue's valid units end, judged from the third last file on (4.9: ConsumeQueue#recover): at the first that is unwritten, or
  * whose physical offset does not grow, or whose ext unit is missing while such are written. Reads only.
+ *
+ * Last files in which nothing was written do not count: a power cut leaves some, since files are made before their units are synced
+ * (4.9 takes the first of the last three for the queue's end, for good).
  */
 export function queueBounds(queues: QueueFiles, topic: string, queueId: number): QueueBounds {
-  const bases = queues.bases(topic, queueId);
+  const bases = writtenBases(queues, topic, queueId);
   const { ext } = queues;
   const scan = new UnitScan(
     ext?.enabled === true ? new ExtScan(ext, topic, queueId, ext.bases(topic, queueId)[0] ?? 0) : undefined,
@@ -40,6 +44,22 @@ export function queueBounds(queues: QueueFiles, topic: string, queueId: number):
     if (end < base + queues.fileBytes) break;
   }
   return { minOffset: (bases[0] ?? 0) / UNIT_BYTES, maxOffset: end / UNIT_BYTES, lastPhysical: scan.lastPhysical };
+}
+
+/** Without the last files of zeros; the first file stays. */
+function writtenBases(queues: QueueFiles, topic: string, queueId: number): number[] {
+  const bases = queues.bases(topic, queueId);
+  const dir = queues.queueDir(topic, queueId);
+  while (bases.length > 1) {
+    const file = queues.files.open(join(dir, segmentName(bases.at(-1) ?? 0)), 'read');
+    try {
+      if (nextData(file, 0, queues.fileBytes) !== undefined) break;
+    } finally {
+      file.close();
+    }
+    bases.pop();
+  }
+  return bases;
 }
 
 class UnitScan {

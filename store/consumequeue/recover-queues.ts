@@ -1,7 +1,7 @@
 import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
 import { checkSegments } from '../commitlog/segment-check.js';
 import { checkExt } from './ext-cut.js';
-import { hasUnitsBehind } from './queue-cut.js';
+import { hasFilesBehind, hasUnitsBehind } from './queue-cut.js';
 import type { QueueFiles, QueueId } from './queue-files.js';
 import { boundsWithin, type QueueBounds } from './queue-scan.js';
 
@@ -115,6 +115,7 @@ function repair(queues: QueueFiles, finding: Finding, physicalEnd: number): Reco
     return { topic, queueId, ...NOTHING };
   }
   if (finding.emptyLast !== undefined) queues.files.remove(finding.emptyLast);
-  if (finding.behind) queues.truncateBeyond(topic, queueId, physicalEnd);
+  if (finding.behind || hasFilesBehind(queues, topic, queueId, finding.bounds.maxOffset))
+    queues.truncateBeyond(topic, queueId, physicalEnd);
   return { topic, queueId, ...finding.bounds };
 }

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { markRunning, readCheckpoint, wasAborted, writeCheckpoint } from '../../store/checkpoint/checkpoint.js';
+import { join } from 'node:path';
+import {
+  markEnded,
+  markRunning,
+  readCheckpoint,
+  wasAborted,
+  writeCheckpoint,
+} from '../../store/checkpoint/checkpoint.js';
+import { truncateTail } from '../../store/commitlog/recovery.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
@@ -130,6 +138,25 @@ describe('recoverStore', () => {
     const result = recover(files);
     assert.deepEqual([result.normalExit, result.dispatchFrom], [true, 0]);
     assertRebuilt(files, result);
+  });
+
+  it('forgets units beyond the log that a power cut left before files of zeros, for good', () => {
+    const { files, log } = sound();
+    markRunning(files, paths.abort);
+    const segments = segmentsOf(files);
+    segments.open('readWrite');
+    const lost = log.placed.filter(({ topic, queueId }) => topic === 'T' && queueId === 0)[4]?.physicalOffset ?? 0;
+    truncateTail(segments, lost);
+    const dir = join(paths.consumeQueue, 'T', '0');
+    for (const base of [200, 400, 600, 800]) files.replace(join(dir, segmentName(base)), Buffer.alloc(200), false);
+    const result = recover(files);
+    assert.equal(result.validEnd, lost);
+    assert.deepEqual(files.list(dir), [segmentName(0)]);
+    assertRebuilt(files, result);
+    markEnded(files, paths.abort);
+    const again = recover(files);
+    assert.deepEqual(ends(again)['T/0'], [0, 4, 4]);
+    assert.equal(again.dispatchFrom, lost);
   });
 
   it('knows the next offsets of queues whose units were lost', () => {

@@ -81,6 +81,17 @@ export interface PushRequest {
   readonly config?: ClientConfig;
 }
 
+export type TransactionEnd = 'COMMIT_MESSAGE' | 'ROLLBACK_MESSAGE' | 'UNKNOW';
+
+/** What RocketMQ's store sees in a folder after its start. */
+export interface StoreState {
+  readonly minPhyOffset: number;
+  readonly maxPhyOffset: number;
+  readonly queues: readonly { topic: string; queueId: number; minOffset: number; maxOffset: number }[];
+  /** Records dispatched by recovery and start. */
+  readonly dispatched: number;
+}
+
 type Raw<T extends { body: Buffer }> = Omit<T, 'body'> & { body: string };
 
 const dispatchDeadlineMs = 10_000;
@@ -105,9 +116,33 @@ export class Driver {
     return this.program.stop();
   }
 
+  get pid(): number {
+    return this.program.pid;
+  }
+
   async producer(namesrv: string, config: ClientConfig = {}): Promise<Producer> {
     const base = { producerGroup: 'interop_producer', namesrvAddr: namesrv };
     return new Producer(this.program, await this.create('producer', { ...base, ...config }, true));
+  }
+
+  /** Each message ends as its property `local` says; see TransactionProducer.java. */
+  async transactionProducer(namesrv: string, group: string): Promise<TransactionProducer> {
+    const config = { producerGroup: group, namesrvAddr: namesrv };
+    return new TransactionProducer(this.program, await this.create('transaction', config, true));
+  }
+
+  /** RocketMQ's own store on a folder, as a broker's start brings it up. It holds the store's lock until it is closed. */
+  async openStore(folder: string, config: ClientConfig): Promise<StoreState> {
+    return (await this.program.call('openStore', { folder, config })) as StoreState;
+  }
+
+  async closeStore(folder: string): Promise<void> {
+    await this.program.call('closeStore', { folder });
+  }
+
+  /** The files below `config/` as a broker of 4.9.7 reads them, by name; `persist` lets it write them again. */
+  async settings(folder: string, persist = false): Promise<Readonly<Record<string, string>>> {
+    return (await this.program.call('settings', { folder, persist })) as Record<string, string>;
   }
 
   /** Begins at the first message of a queue unless the configuration says otherwise. */
@@ -223,6 +258,19 @@ export class Producer extends Client {
   private async sendAs(mode: string, what: Record<string, unknown>, queue?: Queue): Promise<SendResult> {
     const args = { handle: this.handle, mode, ...what, ...(queue === undefined ? {} : { queue }) };
     return (await this.program.call('send', args)) as SendResult;
+  }
+}
+
+export class TransactionProducer extends Client {
+  /** The half message is stored and, unless `local` is UNKNOW, ended. */
+  async send(message: OutMessage, local: TransactionEnd, checked: TransactionEnd = 'UNKNOW'): Promise<SendResult> {
+    const properties = { ...message.properties, local, checked };
+    return (await this.call('sendMessageInTransaction', outgoing({ ...message, properties }), null)) as SendResult;
+  }
+
+  /** From now on checks are answered with a message's property `checked`. */
+  async answerChecks(): Promise<void> {
+    await this.call('setAnswering', true);
   }
 }
 

@@ -175,6 +175,10 @@ export class JavaProgram {
     });
   }
 
+  get pid(): number {
+    return this.daemon.child.pid ?? 0;
+  }
+
   logTail(): string {
     return this.daemon.logTail();
   }

@@ -61,6 +61,17 @@ describe('bounds of a queue', () => {
     queues.files.createComplete('/s/consumequeue/T/0/00000000000000000200', FILE_BYTES, '/s/.tmp');
     assert.deepEqual(queues.bounds('T', 0), { minOffset: 0, maxOffset: 10, lastPhysical: 1000 });
   });
+
+  it('are not hidden by files in which nothing was written, however many', () => {
+    const queues = make();
+    put(queues, 'T', 0, 0, 13);
+    for (const base of [400, 600, 800, 1000])
+      queues.files.createComplete(`/s/consumequeue/T/0/${String(base).padStart(20, '0')}`, FILE_BYTES, '/s/.tmp');
+    assert.deepEqual(queues.bounds('T', 0), { minOffset: 0, maxOffset: 13, lastPhysical: 1300 });
+    zero(queues, 0, 0, 200);
+    zero(queues, 200, 0, 200);
+    assert.deepEqual(queues.bounds('T', 0), { minOffset: 0, maxOffset: 0, lastPhysical: -1 });
+  });
 });
 
 describe('minAbove', () => {

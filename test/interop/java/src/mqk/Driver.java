@@ -36,6 +36,9 @@ public final class Driver {
             a.getString("topic"), a.getIntValue("threads"), a.getIntValue("bodyBytes"))) == null);
         ops.put("loadCount", a -> LOADS.get(a.getString("handle")).acknowledged());
         ops.put("loadStop", a -> LOADS.remove(a.getString("handle")).stop());
+        ops.put("openStore", Stores::open);
+        ops.put("closeStore", Stores::close);
+        ops.put("settings", Stores::settings);
         ops.put("mqadmin", a -> Mqadmin.run(a.getJSONArray("args")));
         Lines.serve(ops);
     }
@@ -55,6 +58,8 @@ public final class Driver {
         switch (kind) {
             case "producer":
                 return new DefaultMQProducer();
+            case "transaction":
+                return new TransactionProducer();
             case "push":
                 return new DefaultMQPushConsumer();
             case "litePull":
