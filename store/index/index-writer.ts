@@ -148,7 +148,9 @@ export class IndexWriter {
     if (!this.#dirty || this.#file === undefined) return;
     const file = this.#file;
     const { endTimestamp } = this.#header;
-    if (!this.failed) this.options.vouch.lower(this.#believable(endTimestamp));
+    // The entries first, which no header on disk knows of yet: the time in which the file may not be believed is shorter then.
+    if (!this.failed) this.#sync(file);
+    this.options.vouch.lower(this.#believable(endTimestamp));
     this.#slots.writeDirty((bytes, start, length, position) => file.write(bytes, start, length, position));
     const bytes = indexHeaderBytes(this.#header);
     file.write(bytes, 0, bytes.length, 0);

@@ -41,6 +41,9 @@ function placeOf({ msgId, queue, queueOffset }: SendResult): Found {
   return { msgId, queueId: queue.queueId, queueOffset };
 }
 
+/** Ids, each once. */
+const once = (found: readonly Found[]): string[] => [...new Set(found.map(({ msgId }) => msgId))];
+
 describe('mqadmin of 4.9.7 asks for messages', () => {
   it('by key: those with the key among others, none of another topic or with another key of the same hash', async () => {
     const served = await target();
@@ -103,7 +106,10 @@ describe('an index folder moves', function () {
     return moves(['jvm', defaultKind, 'jvm']);
   });
 
-  async function moves(kinds: readonly TargetKind[]): Promise<void> {
+  it('from our broker, killed, to the real one and back: nothing is missing', () =>
+    moves([defaultKind, 'jvm', defaultKind], 'kill9'));
+
+  async function moves(kinds: readonly TargetKind[], end: 'stop' | 'kill9' = 'stop'): Promise<void> {
     storeDir = mkdtempSync(join(tmpdir(), 'mqkernel-store-'));
     const topic = unique('moved');
     // Seven messages fill a file: their unique keys and two keys each.
@@ -115,17 +121,20 @@ describe('an index folder moves', function () {
       if (before === undefined) await createTopic(served, topic, 2);
       else await routed(served, topic);
       for (const key of [0, 9, 12].filter((each) => each < sent.length))
-        assert.deepEqual(await byKey(served, topic, `k${key}`), [sent[key]], `${kind}: k${key}`);
+        assert.deepEqual(once(await byKey(served, topic, `k${key}`)), [sent[key]?.msgId], `${kind}: k${key}`);
       const producer = await (await driver()).producer(served.namesrv);
       for (const message of numbered(topic, 10, sent.length))
         sent.push(placeOf(await producer.send({ ...message, keys: `${message.keys} all` })));
       await producer.close();
       const all = await indexed(served, topic, 'all', sent.length);
-      assert.deepEqual(all.map(({ msgId }) => msgId).sort(), sent.map(({ msgId }) => msgId).sort());
-      await served.stop();
+      assert.deepEqual(once(all).sort(), sent.map(({ msgId }) => msgId).sort());
+      if (end === 'stop') assert.equal(all.length, sent.length);
+      await served[end]();
       before = served;
       served = undefined;
     }
+    // After a crash 4.9 indexes the last record that its index has once more.
+    if (end === 'kill9') return;
     // 30 messages with three keys each, 21 to a file: nothing is there twice.
     assert.equal(readdirSync(join(storeDir, 'index')).length, Math.ceil((30 * 3) / 21));
   }

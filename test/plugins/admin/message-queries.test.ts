@@ -154,6 +154,24 @@ describe('the index of a broker', () => {
     assert.equal(readdirSync(index).length, files);
   });
 
+  it('is built beside the serving when an older stretch of it is missing', async () => {
+    using dir = tempDir();
+    {
+      await using broker = await testBroker(store(dir.path));
+      using client = await broker.connect();
+      await sendKeyed(client, 3);
+      for (let i = 0; i < 15; i++) await send(client, { queueId: 1, body: Buffer.alloc(300_000) });
+      await sendKeyed(client, 3, 3);
+      await pullAll(client, 6);
+    }
+    rmSync(join(dir.path, 'index'), { recursive: true });
+    await using broker = await testBroker(store(dir.path));
+    assert.equal(broker.get(StoreState).indexInBackground, true);
+    await indexed(broker);
+    await finds(broker, [0, 2, 3, 5]);
+    assert.ok(broker.lines.some(({ message }) => message === 'the message index is complete'));
+  });
+
   it('is left alone while messageIndexEnable is off, and completed when it is on again', async () => {
     using dir = tempDir();
     for (const [from, messageIndexEnable] of [
