@@ -47,11 +47,24 @@ Examples:
   kernel store dump ~/store --topic Orders --queue 0 --from 1200 --count 5
   kernel store dump ~/store --at 73401 --body full`;
 
+const STORE_HELP = `
+Both read stores of this broker and of RocketMQ 4.9, change nothing, and may be used while a broker runs.
+kernel store verify --help and kernel store dump --help say more.
+
+Examples:
+  kernel store verify ~/store --all
+  kernel store dump ~/store --topic Orders --queue 0 --from 1200 --count 5
+
+Exit codes: 0 done, 1 damage found or what was asked for is not there, 2 usage.`;
+
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;
 
 /** `kernel store verify|dump`: looks into a store's files without starting a broker. */
 export function register(program: Command): void {
-  const store = program.command('store').description('look into the files of a store without starting a broker');
+  const store = program
+    .command('store')
+    .description('look into the files of a store without starting a broker')
+    .addHelpText('after', STORE_HELP);
   withSizes(store.command('verify').argument('<dir>', 'folder of the store (storePathRootDir)'))
     .description('read everything and say what is damaged; exit code 1 when something is')
     .option('--all', 'go on behind the first damage')

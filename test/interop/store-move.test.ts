@@ -3,6 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'mocha';
+import { systemClock } from '../../kernel/base/clock.js';
+import { nodeFiles } from '../../store/files/node-files.js';
+import { storePaths } from '../../store/files/paths.js';
+import { verifyStore } from '../../store/verify/verify.js';
 import type { InMessage, OutMessage, Producer, Queue } from './support/driver.js';
 import { arrived, createTopic, driver, keysOf, routed, unique } from './support/suite.js';
 import { defaultKind, startTarget, type Target, type TargetKind } from './support/target.js';
@@ -43,6 +47,14 @@ async function readAll(target: Target, queues: readonly Queue[]): Promise<unknow
   return all;
 }
 
+/** Whoever wrote it: each record has its unit, each index entry its record. */
+function assertSound(storeDir: string): void {
+  const paths = storePaths(storeDir);
+  const report = verifyStore({ files: nodeFiles, paths, all: true, nowMs: systemClock.wallMs() });
+  assert.deepEqual([report.damaged, report.findings], [false, []]);
+  assert.ok(report.records >= 2 * perQueue && report.units >= 2 * perQueue);
+}
+
 describe('a store directory moves', function () {
   this.timeout(180_000);
   let storeDir: string | undefined;
@@ -79,6 +91,7 @@ describe('a store directory moves', function () {
     await producer.close();
     const written = await readAll(before, queues);
     await before.stop();
+    assertSound(storeDir);
 
     // The same addresses, since the ids and store hosts in the files name them.
     served = await startTarget({ kind: to, storeDir, options, sameAddressesAs: before });
