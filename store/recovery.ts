@@ -103,6 +103,7 @@ export function recoverStore(options: RecoverStoreOptions): RecoveredStore {
     recovery.rebuildFrom ?? log.validEnd,
     behind ?? log.validEnd,
   );
+  // Also after a crash: a start that finds less missing must not begin behind what was taken away for this one.
   if (dispatchFrom < (normalExit ? log.validEnd : scannedFrom)) beforeRebuild(options, dispatchFrom);
   scanEarlier(segments, dispatchFrom, scannedFrom, ends, notes);
   const cut = cutQueues(queues, recovery.queues, ends, dispatchFrom, notes);

@@ -8,6 +8,7 @@ export {
   defineFilter,
   FilterError,
   type CompiledFilter,
+  type EntryExtension,
   type FilterPlugin,
   type FilterRule,
   type MessageProperties,

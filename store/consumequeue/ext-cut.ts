@@ -43,10 +43,11 @@ export function checkExt(
  * stands behind the end in its own file reads as zeros (4.9: ConsumeQueueExt#truncateByMaxAddress).
  */
 export function cutExt(queues: QueueFiles, ext: ExtFiles, topic: string, queueId: number, maxOffset: number): void {
+  const bases = ext.bases(topic, queueId);
+  if (bases.length === 0) return;
   const end = extEndBefore(queues, ext, topic, queueId, maxOffset);
   ext.forget(topic, queueId);
-  const bases = ext.bases(topic, queueId);
-  if (end === 0 && bases.length > 0) return ext.remove(topic, queueId);
+  if (end === 0) return ext.remove(topic, queueId);
   for (const base of bases.reverse()) {
     const path = join(ext.queueDir(topic, queueId), segmentName(base));
     if (base >= end) queues.files.remove(path);

@@ -73,11 +73,11 @@ function run(files: LossyFiles, ledger: Ledger, random: SeededRandom, messages: 
     const properties = random.chance(0.5) ? '' : `TAGS\u0001tag${random.below(1000)}\u0002`;
     log.append({ topic, queueId: random.below(3), body, properties, storeTimestamp: ledger.timeMs });
     if (random.chance(0.2)) syncLog(segments, ledger, log.position);
-    if (random.chance(0.3)) dispatched = dispatchLog(segments, queues, dispatched);
+    if (random.chance(0.3)) dispatched = dispatchLog(segments, queues, dispatched, { group: 1 + random.below(5) });
     if (random.chance(0.1)) syncQueues(files, segments, queues, ledger, dispatched);
   }
   if (!endWell) return;
-  dispatched = dispatchLog(segments, queues, dispatched);
+  dispatched = dispatchLog(segments, queues, dispatched, { group: 1 + random.below(5) });
   syncLog(segments, ledger, log.position);
   syncQueues(files, segments, queues, ledger, dispatched);
   markEnded(files, paths.abort);
