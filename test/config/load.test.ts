@@ -237,6 +237,7 @@ describe('config/load', () => {
       ['maxMessageSize=16777216\nringBytes=67108864', /does not fit a frame: at most 16711680/],
       ['outboundBytesMax=1048576', /does not hold one pull answer/],
       ['memory=true\nmemoryStoreBytesMax=33554432', /does not hold two files/],
+      ['diskSpaceCleanForciblyRatio=91', /diskSpaceCleanForciblyRatio 91 is above diskSpaceWarningLevelRatio 90/],
     ] as const) {
       it(`refuses ${lines.replace('\n', ' and ')}`, async () => {
         assert.match(await failure({ file: file(lines) }), problem);
