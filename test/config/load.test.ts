@@ -238,6 +238,7 @@ describe('config/load', () => {
       ['outboundBytesMax=1048576', /does not hold one pull answer/],
       ['memory=true\nmemoryStoreBytesMax=33554432', /does not hold two files/],
       ['mappedFileSizeConsumeQueueExt=50\nbitMapLengthConsumeQueueExt=256', /does not hold one unit/],
+      ['diskSpaceCleanForciblyRatio=91', /diskSpaceCleanForciblyRatio 91 is above diskSpaceWarningLevelRatio 90/],
     ] as const) {
       it(`refuses ${lines.replace('\n', ' and ')}`, async () => {
         assert.match(await failure({ file: file(lines) }), problem);
