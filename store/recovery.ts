@@ -15,7 +15,7 @@ import type { QueueFiles, QueueId } from './consumequeue/queue-files.js';
 import { type QueueRecovery, type RecoveredQueue, recoverQueues } from './consumequeue/recover-queues.js';
 import type { StoreFiles } from './files/contract.js';
 import { clearTemporary, type StorePaths } from './files/paths.js';
-import { type QueueEnd, QueueEnds } from './dispatch/queue-ends.js';
+import { isStale, type QueueEnd, QueueEnds } from './dispatch/queue-ends.js';
 
 export interface RecoverStoreOptions {
   readonly files: StoreFiles;
@@ -198,7 +198,7 @@ function mergeQueues(
     const { topic, queueId } = queue;
     known.add(`${topic}/${queueId}`);
     const end = ends.get(topic, queueId);
-    if (queue.lastPhysical < 0 && end !== undefined) return waiting(end);
+    if (end !== undefined && (queue.lastPhysical < 0 || isStale(queue, end))) return waiting(end);
     const minOffset = files.minAbove(topic, queueId, minPhysical, queue);
     const nextOffset = end?.nextOffset ?? queue.maxOffset;
     return { topic, queueId, minOffset, maxOffset: Math.min(queue.maxOffset, nextOffset), nextOffset };
