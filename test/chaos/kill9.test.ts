@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PushConsumer } from '../../client/index.js';
+import { messageOf } from '../../kernel/base/errors.js';
 import { systemClock } from '../../kernel/base/clock.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import {
@@ -15,6 +17,7 @@ import { RawClient } from '../support/raw-client.js';
 import { sendAsk } from '../support/send-pull.js';
 import { until } from '../support/until.js';
 import { audit } from './support/audit.js';
+import { nameOf } from './support/bodies.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
 import type { Load } from './support/load.js';
 import { chaosTest, createTopic, defaultShape, type Scene, smallFiles } from './support/scene.js';
@@ -23,6 +26,7 @@ import { sized } from '../support/size.js';
 /** From the start of the process to the first acknowledged send is to take at most 3 s; told, since this machine may be busy. */
 const SERVES_AGAIN_MS = 3000;
 const SERVES_LIMIT_MS = 60_000;
+const CONSUME_LIMIT_MS = 60_000;
 /** A round in which fewer sends were acknowledged before the kill proves nothing. */
 const VOID_BELOW = 300;
 const VOID_MAX = 3;
@@ -46,12 +50,14 @@ describe('kill -9 under load', () => {
 /** Kills so many times. Each round reads all of the store, so a new one is begun before that takes too long. */
 async function rounds(scene: Scene, settings: Settings, count: number): Promise<void> {
   for (let done = 0; done < count; done += ROUNDS_PER_STORE) {
-    const broker = scene.broker(settings);
+    const broker = scene.broker({ role: 'all', namesrvListenPort: 0, ...settings });
     await broker.start();
     await createTopic(broker.port, 'T', defaultShape.queues);
     const load = scene.load();
     const servedMs = await roundsOnOneStore(scene, broker, load, Math.min(ROUNDS_PER_STORE, count - done));
-    const files = await compareQueues(broker, load);
+    load.cut();
+    await consumeAll(broker, load);
+    const files = await compareQueues(broker);
     await scene.discard(broker, load);
     process.stderr.write(`    ${reportOf(servedMs)}; ${load.acked} acknowledged; ${files} queue files compared\n`);
   }
@@ -63,9 +69,34 @@ function reportOf(servedMs: readonly number[]): string {
   return `${servedMs.length} kills, sends succeed again after at most ${worst} ms (${late} over ${SERVES_AGAIN_MS} ms)`;
 }
 
+/** Our own consumer gets everything that was acknowledged, as it was sent. */
+async function consumeAll({ namesrv }: BrokerProcess, load: Load): Promise<void> {
+  const left = new Set<string>();
+  for (const [producer, sequence, { outcome }] of load.ledger.all())
+    if (outcome === 'acked') left.add(`${producer}-${sequence}`);
+  const strange: string[] = [];
+  const consumer = new PushConsumer({ namesrvAddr: namesrv, group: 'auditor', from: 'first' });
+  await consumer.subscribe('T');
+  try {
+    await consumer.start((batch) => {
+      for (const { body } of batch) {
+        const name = nameOf(body);
+        if (name === undefined) strange.push(`${body.length} bytes that nobody sent`);
+        else left.delete(`${name.producer}-${name.sequence}`);
+      }
+      return 'success';
+    });
+    await until(() => left.size === 0, 'the consumer has everything that was acknowledged', CONSUME_LIMIT_MS);
+  } catch (error) {
+    throw new Error(`${messageOf(error)}; missing: ${[...left].slice(0, 10).join(' ')}`);
+  } finally {
+    await consumer.stop();
+  }
+  assert.deepEqual(strange, []);
+}
+
 /** After a good end the queues are, byte by byte, those that the log gives. */
-async function compareQueues(broker: BrokerProcess, load: Load): Promise<number> {
-  load.cut();
+async function compareQueues(broker: BrokerProcess): Promise<number> {
   broker.signal('SIGTERM');
   const { code, signal } = await broker.ended();
   assert.deepEqual({ code, signal }, { code: 0, signal: null });
