@@ -101,10 +101,19 @@ export function settleLog(options: RecoverStoreOptions, from: number, validEnd: 
     if (again) rewrite(segments, from, validEnd);
     syncFrom(segments, from);
   } catch (error) {
-    markSyncFailed(files, paths.abort);
+    noteFailure(options);
     throw error;
   }
   if (!again) return;
   clearSyncFailed(files, paths.abort);
   notes.push(`a sync of the log had failed: its records from offset ${from} on were written once more and synced`);
+}
+
+/** The error that led here says more than that it could not be noted. */
+function noteFailure({ files, paths }: RecoverStoreOptions): void {
+  try {
+    markSyncFailed(files, paths.abort);
+  } catch {
+    // A disk on which even that fails is not believed by anybody.
+  }
 }

@@ -12,7 +12,7 @@ import type { StoreFiles } from './files/contract.js';
 import type { IndexLayout } from './index/layout.js';
 import { checkIndex } from './index/recover-index.js';
 import { clearTemporary, type StorePaths } from './files/paths.js';
-import { type QueueEnd, QueueEnds } from './dispatch/queue-ends.js';
+import { isStale, type QueueEnd, QueueEnds } from './dispatch/queue-ends.js';
 
 export interface RecoverStoreOptions {
   readonly files: StoreFiles;
@@ -255,7 +255,7 @@ function mergeQueues(
     const { topic, queueId } = queue;
     known.add(`${topic}/${queueId}`);
     const end = ends.get(topic, queueId);
-    if (queue.lastPhysical < 0 && end !== undefined) return waiting(end);
+    if (end !== undefined && (queue.lastPhysical < 0 || isStale(queue, end))) return waiting(end);
     const minOffset = files.minAbove(topic, queueId, minPhysical, queue);
     const nextOffset = end?.nextOffset ?? queue.maxOffset;
     return { topic, queueId, minOffset, maxOffset: Math.min(queue.maxOffset, nextOffset), nextOffset };

@@ -61,9 +61,13 @@ export class QueueEnds {
     let from: number | undefined;
     for (const queue of dispatched) {
       const end = this.get(queue.topic, queue.queueId);
-      if (end === undefined || queue.maxOffset >= end.nextOffset) continue;
+      if (end === undefined) continue;
+      const stale = isStale(queue, end);
+      if (queue.maxOffset >= end.nextOffset && !stale) continue;
       const next =
-        queue.maxOffset === end.firstQueueOffset ? end.firstPhysical : Math.max(physicalMin, queue.lastPhysical);
+        stale || queue.maxOffset === end.firstQueueOffset
+          ? end.firstPhysical
+          : Math.max(physicalMin, queue.lastPhysical);
       from = Math.min(from ?? next, next);
     }
     return from;
@@ -90,4 +94,9 @@ export class QueueEnds {
     }
     queues.set(end.queueId, end);
   }
+}
+
+/** All that is dispatched of the queue is of its topic before that was deleted and made anew. */
+export function isStale(dispatched: DispatchedQueue, end: QueueEnd): boolean {
+  return dispatched.maxOffset > end.firstQueueOffset && dispatched.lastPhysical <= end.firstPhysical;
 }

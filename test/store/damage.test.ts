@@ -15,7 +15,7 @@ import type { LossyFiles } from '../support/lossy-files.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { sized, wantedSeed } from '../support/size.js';
 
-const LIMIT_MS = sized(120_000, 3_600_000);
+const LIMIT_MS = sized(240_000, 7_200_000);
 const CASES = sized(350, 5_000);
 const paths = storePaths(STORE);
 const PAGE = 4096;

@@ -4,7 +4,7 @@ import { Lives } from '../support/life/lives.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { sized, wantedSeed } from '../support/size.js';
 
-const LIMIT_MS = sized(120_000, 3_600_000);
+const LIMIT_MS = sized(240_000, 7_200_000);
 /** Changing calls of a life that fail, one in each run. */
 const CALLS = sized(100, 700);
 const CODES = ['EIO', 'ENOSPC'] as const;

@@ -37,6 +37,8 @@ process.on('exit', () => {
 export class BrokerProcess {
   readonly storeDir: string;
   port = 0;
+  /** Of a process that is a name server, too (role `all`). */
+  namesrv = '';
   /** A command that becomes the broker's, such as `env` or `fiu-run`; for kind `command`. */
   via: readonly string[] = [];
   readonly #logFile: string;
@@ -93,7 +95,8 @@ export class BrokerProcess {
     const file = this.#readyFile();
     await until(() => existsSync(file) || this.#ending !== undefined, 'the broker serves', START_LIMIT_MS);
     if (this.#ending !== undefined) throw new Error(`the broker ended instead of serving: ${describe(this.#ending)}`);
-    const { broker } = JSON.parse(readFileSync(file, 'utf8')) as { broker: string };
+    const { broker, namesrv } = JSON.parse(readFileSync(file, 'utf8')) as { broker: string; namesrv?: string };
+    this.namesrv = namesrv ?? '';
     this.port = Number(broker.slice(broker.lastIndexOf(':') + 1));
   }
 

@@ -13,10 +13,12 @@ import { sized, wantedSeed } from '../../support/size.js';
 
 const TEST_LIMIT_MS = sized(300_000, 7_200_000);
 
+export const smallFiles = { segmentBytes: 1024 * 1024, queueFileBytes: 6000 };
+
 /** Small files, so that a short run rolls many of them; pulls as large as the audit wants them. */
 const smallStore: Settings = {
-  mappedFileSizeCommitLog: 1024 * 1024,
-  mappedFileSizeConsumeQueue: 6000,
+  mappedFileSizeCommitLog: smallFiles.segmentBytes,
+  mappedFileSizeConsumeQueue: smallFiles.queueFileBytes,
   maxMessageSize: 512 * 1024,
   maxTransferCountOnMessageInMemory: 10_000,
   maxTransferBytesOnMessageInMemory: 4 * 1024 * 1024,

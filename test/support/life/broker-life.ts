@@ -107,7 +107,7 @@ export class BrokerLife {
   private constructor(private readonly wishes: LifeWishes) {
     const { files, clock, sync, replace, tamper } = wishes;
     const options = sync ? optionsOf.sync : optionsOf.async;
-    this.threads = new HandThreads(clock, this.logger, tamper);
+    this.threads = new HandThreads(clock.quiet, this.logger, tamper);
     this.#container = createRootContainer();
     this.#container.registerInstance(Options, options);
     this.#container.registerInstance(Clock, clock);

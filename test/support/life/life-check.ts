@@ -4,13 +4,9 @@ import { readInt64 } from '../../../protocol/int64.js';
 import { QUEUE_OFFSET_AT } from '../../../protocol/message/record.js';
 import { recoverLog } from '../../../store/commitlog/recovery.js';
 import { Segments } from '../../../store/commitlog/segments.js';
-import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import { isBlankUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../../store/consumequeue/unit.js';
-import { parseDelayLevels } from '../../../store/dispatch/delay-levels.js';
 import { storePaths } from '../../../store/files/paths.js';
-import { MemoryFiles } from '../../../store/files/memory-files.js';
-import { defaultOptions } from '../default-options.js';
-import { dispatchLog } from '../dispatch-log.js';
+import { compareWithFreshBuild } from '../fresh-build.js';
 import type { LossyFiles } from '../lossy-files.js';
 import { STORE, THOROUGH_MS, type BrokerLife } from './broker-life.js';
 import type { Entry, LifeLedger } from './life-ledger.js';
@@ -20,10 +16,9 @@ export type Ending = 'power cut' | 'kill' | 'stop';
 
 const paths = storePaths(STORE);
 const SEGMENT_BYTES = 8192;
-const QUEUE_FILE_BYTES = 400;
+const SIZES = { segmentBytes: SEGMENT_BYTES, queueFileBytes: 400 };
 /** The flush service gets its turns so often, at least. */
 const TURN_MS = 100;
-const delayLevelsMs = parseDelayLevels(defaultOptions().messageDelayLevel);
 
 export interface Found {
   readonly entry: Entry;
@@ -200,35 +195,9 @@ export function byQueue(found: readonly Found[]): Map<string, Found[]> {
   return queues;
 }
 
-/** The queue files are those that building them anew from the log gives, byte by byte. Deleted topics have none to compare. */
+/** Deleted topics have no queues to compare. */
 export function checkRebuild(files: LossyFiles, ledger: LifeLedger): void {
-  const fresh = new MemoryFiles(1 << 24);
-  const queues = new QueueFiles({
-    files: fresh,
-    dir: paths.consumeQueue,
-    temporaryDir: paths.temporary,
-    fileBytes: QUEUE_FILE_BYTES,
-    openMax: 16,
-    mode: 'readWrite',
-  });
-  const segments = new Segments(files, paths.commitLog, paths.temporary, SEGMENT_BYTES);
-  segments.open('read');
-  dispatchLog(segments, queues, segments.minOffset, { delayLevels: delayLevelsMs });
-  segments.close();
-  const deleted = new Set(ledger.deletions.map(({ topic }) => topic));
-  for (const { topic, queueId } of queues.list().queues) {
-    if (deleted.has(topic)) continue;
-    const dir = queues.queueDir(topic, queueId);
-    const [made, kept] = [fresh.list(dir), files.list(dir)];
-    const empty = kept.at(-1);
-    // A file that begins where the queue ends may stay.
-    if (kept.length === made.length + 1 && files.readAll(`${dir}/${empty}`).every((byte) => byte === 0)) kept.pop();
-    if (made.join() !== kept.join()) throw new Error(`${dir} holds ${kept.join()}, a fresh build ${made.join()}`);
-    for (const name of made) {
-      if (!fresh.readAll(`${dir}/${name}`).equals(files.readAll(`${dir}/${name}`)))
-        throw new Error(`${dir}/${name} is not what a fresh build gives`);
-    }
-  }
+  compareWithFreshBuild(files, paths, SIZES, new Set(ledger.deletions.map(({ topic }) => topic)));
 }
 
 /** What the store holds is what there is. */

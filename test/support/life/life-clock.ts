@@ -1,3 +1,4 @@
+import type { Clock } from '../../../kernel/base/clock.js';
 import { FakeClock } from '../fake-clock.js';
 
 /** Looks at the clock after which a wait counts as endless. */
@@ -20,6 +21,9 @@ export class LifeClock extends FakeClock {
     if (this.#mode === 'stopping') this.advance(HURRY_MS);
     return super.monoMs();
   }
+
+  /** The same time for the services, whose looks do not count. */
+  readonly quiet: Clock = { wallMs: () => this.wallMs(), monoMs: () => super.monoMs() };
 
   async during<T>(mode: 'starting' | 'stopping', isOff: () => boolean, wait: () => Promise<T>): Promise<T> {
     this.#mode = mode;

@@ -147,6 +147,17 @@ describe('flusher under ASYNC_FLUSH', () => {
     store.close();
   });
 
+  it('comes to the thorough flush at its time, not up to an interval later', () => {
+    const { store, flusher, write, flushed } = bench();
+    write(200);
+    store.clock.advance(9_700);
+    assert.equal(flusher.step(), 300);
+    store.clock.advance(300);
+    flusher.step();
+    assert.equal(flushed(), 200);
+    store.close();
+  });
+
   it('flushes every page when the least is 0', () => {
     const { store, flusher, write, flushed } = bench({ leastPages: 0 });
     write(100);
