@@ -5,6 +5,8 @@ export const UNIT_BYTES = 20;
 
 /** The size that marks a unit before a queue's first real one, with physical offset 0 (4.9: ConsumeQueue#fillPreBlank). */
 export const BLANK_SIZE = 0x7fffffff;
+/** No record is so large; a blank unit of which a power cut left the first bytes says that it is. */
+const TORN_BLANK_MIN = 0x7f000000;
 
 export function writeUnit(
   target: Buffer,
@@ -35,7 +37,7 @@ export function unitTagsCode(buffer: Buffer, at: number): bigint {
 /** True for a unit that stands for a record: neither unwritten nor blank. */
 export function isRecordUnit(buffer: Buffer, at: number): boolean {
   const size = buffer.readInt32BE(at + 8);
-  return size > 0 && size !== BLANK_SIZE && buffer.readInt32BE(at) >= 0;
+  return size > 0 && size < TORN_BLANK_MIN && buffer.readInt32BE(at) >= 0;
 }
 
 export function isBlankUnit(buffer: Buffer, at: number): boolean {

@@ -4,7 +4,7 @@ import { readInt64 } from '../../../protocol/int64.js';
 import { QUEUE_OFFSET_AT } from '../../../protocol/message/record.js';
 import { recoverLog } from '../../../store/commitlog/recovery.js';
 import { Segments } from '../../../store/commitlog/segments.js';
-import { isBlankUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../../store/consumequeue/unit.js';
+import { UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../../store/consumequeue/unit.js';
 import { storePaths } from '../../../store/files/paths.js';
 import { compareWithFreshBuild } from '../fresh-build.js';
 import type { LossyFiles } from '../lossy-files.js';
@@ -167,7 +167,8 @@ function checkQueues(life: BrokerLife, found: readonly Found[], ledger: LifeLedg
       const unit = life.queues.entries(topic, queueId, offset, 1);
       const record = generation[offset];
       if (record === undefined || unit.length !== UNIT_BYTES) throw new Error(`${queue}/${offset} is not there`);
-      if ((deleted || offset < first) && isBlankUnit(unit, 0)) continue;
+      // Marked as blank, perhaps when the power went.
+      if ((deleted || offset < first) && unitPhysicalOffset(unit, 0) === 0) continue;
       if (unitPhysicalOffset(unit, 0) !== record.physicalOffset || unitSize(unit, 0) !== record.size)
         throw new Error(`${queue}/${offset} points to ${unitPhysicalOffset(unit, 0)}, not ${record.physicalOffset}`);
     }
