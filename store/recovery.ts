@@ -193,8 +193,13 @@ function beforeRebuild(options: RecoverStoreOptions, physicalOffset: number): vo
   markRunning(files, paths.abort);
   const checkpoint = readCheckpoint(files, paths.checkpoint);
   const storedAt = storeTimestampOf(segments, physicalOffset);
-  if (checkpoint.logicsMsgTimestamp <= storedAt) return;
-  writeCheckpoint(files, paths.checkpoint, { ...checkpoint, logicsMsgTimestamp: storedAt });
+  const { logicsMsgTimestamp, queuesSyncedMs = 0 } = checkpoint;
+  if (logicsMsgTimestamp <= storedAt && queuesSyncedMs <= storedAt) return;
+  writeCheckpoint(files, paths.checkpoint, {
+    ...checkpoint,
+    logicsMsgTimestamp: Math.min(logicsMsgTimestamp, storedAt),
+    queuesSyncedMs: Math.min(queuesSyncedMs, storedAt),
+  });
 }
 
 /** When the record at an offset was stored, ms; 0 when there is none. */

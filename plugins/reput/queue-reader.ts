@@ -174,7 +174,7 @@ export class QueueReader implements Queues {
 
   async synced(): Promise<number> {
     const end = this.state.watermarks.get(Watermark.dispatched);
-    await this.#worker().syncNow();
+    await this.#worker().syncQueues();
     return end;
   }
 

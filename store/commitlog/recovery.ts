@@ -214,6 +214,8 @@ export interface RecoveryStartOptions {
 
 /** 4.9: StoreCheckpoint#getMinTimestamp; what was stored so shortly before a sync may have missed it. */
 const CHECKPOINT_MARGIN_MS = 3000;
+/** So many segments are walked again for the index's sake; what it lacks before them is built while the broker serves. */
+const INDEX_SEGMENTS_MAX = 2;
 
 /**
  * Offset of the segment where recovery begins. After a normal end the third last (4.9: CommitLog#recoverNormally); else the last one
@@ -224,8 +226,18 @@ export function chooseRecoveryStart(options: RecoveryStartOptions): number {
   const { segments, normalExit, checkpoint, nowMs } = options;
   const bases = segments.bases();
   if (normalExit) return bases[Math.max(0, bases.length - 3)] ?? 0;
-  const times = [checkpoint.physicMsgTimestamp, checkpoint.logicsMsgTimestamp];
+  const { physicMsgTimestamp, logicsMsgTimestamp, queuesSyncedMs = 0 } = checkpoint;
+  const times = [physicMsgTimestamp, logicsMsgTimestamp];
   if (options.withIndex === true) times.push(checkpoint.indexMsgTimestamp);
+  const start = lastSegmentBefore(segments, times, nowMs);
+  if (options.withIndex === true || queuesSyncedMs <= logicsMsgTimestamp) return start;
+  const ofQueues = lastSegmentBefore(segments, [physicMsgTimestamp, queuesSyncedMs], nowMs);
+  return ofQueues - start > INDEX_SEGMENTS_MAX * segments.segmentBytes ? ofQueues : start;
+}
+
+/** The last segment whose first record was stored before all these times, ms; the first one when there is none. */
+function lastSegmentBefore(segments: Segments, times: readonly number[], nowMs: number): number {
+  const bases = segments.bases();
   const trusted = times.every((time) => time <= nowMs) ? Math.min(...times) - CHECKPOINT_MARGIN_MS : 0;
   for (let index = bases.length - 1; index > 0; index -= 1) {
     const base = bases[index] ?? 0;

@@ -8,6 +8,8 @@ import type { StoreFiles } from '../../store/files/contract.js';
  * store dispatches from there on into its index, too, and would leave a hole otherwise. Times are store times in ms.
  */
 export class Checkpoints {
+  /** What the checkpoint said when this life began. */
+  readonly #before: Checkpoint;
   #physicMs: number;
   #queuesMs: number;
   #indexMs: number;
@@ -20,9 +22,10 @@ export class Checkpoints {
     private readonly path: string,
     private readonly logger: Logger,
   ) {
-    const { physicMsgTimestamp, logicsMsgTimestamp, indexMsgTimestamp } = readCheckpoint(files, path);
+    this.#before = readCheckpoint(files, path);
+    const { physicMsgTimestamp, logicsMsgTimestamp, indexMsgTimestamp, queuesSyncedMs } = this.#before;
     this.#physicMs = physicMsgTimestamp;
-    this.#queuesMs = logicsMsgTimestamp;
+    this.#queuesMs = queuesSyncedMs ?? logicsMsgTimestamp;
     this.#indexMs = indexMsgTimestamp;
   }
 
@@ -58,7 +61,7 @@ export class Checkpoints {
 
   /** From now on the queue time waits for the index, which is complete up to where the checkpoint is. */
   waitForIndex(): void {
-    this.#indexedMs = this.#queuesMs;
+    this.#indexedMs = this.#before.logicsMsgTimestamp;
   }
 
   /** All that was stored up to then is in the synced index, or needs no entry; counts with the next write. */
@@ -81,10 +84,12 @@ export class Checkpoints {
   }
 
   #current(): Checkpoint {
+    const logicsMsgTimestamp = Math.min(this.#queuesMs, this.#indexedMs);
     return {
       physicMsgTimestamp: this.#physicMs,
-      logicsMsgTimestamp: Math.min(this.#queuesMs, this.#indexedMs),
+      logicsMsgTimestamp,
       indexMsgTimestamp: this.#indexMs,
+      ...(this.#queuesMs > logicsMsgTimestamp ? { queuesSyncedMs: this.#queuesMs } : {}),
     };
   }
 }

@@ -45,6 +45,8 @@ export interface ReputBoot {
 export interface ReputCalls {
   /** Syncs the queue files and the index and writes the checkpoint. Rejects when this or an earlier sync failed. */
   syncNow(): Promise<void>;
+  /** Syncs the queue files alone. Rejects when this or an earlier sync failed. */
+  syncQueues(): Promise<void>;
   /** Removes the topic's queue files; its records below `until`, a physical offset, are not dispatched any more. */
   deleteTopic(topic: string, until: number): Promise<void>;
   /** Removes the queue's files that hold only units below its minimum, never the last one; resolves to how many. */

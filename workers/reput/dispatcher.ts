@@ -25,6 +25,7 @@ const REST_MS = 1;
 export class Dispatcher implements Service {
   readonly calls: ReputCalls = {
     syncNow: async () => this.#syncNow(),
+    syncQueues: async () => this.#syncQueues(),
     deleteTopic: (topic, until) => Promise.resolve(this.#deleteTopic(topic, until)),
     dropOldFiles: async (topic, queueId) => this.#dropOldFiles(topic, queueId),
     dropExpired: async (topic, queueId) => this.#dropExpired(topic, queueId),
@@ -210,6 +211,15 @@ export class Dispatcher implements Service {
     } finally {
       this.#sync();
     }
+    this.#throwWhenNotSynced();
+  }
+
+  #syncQueues(): void {
+    this.#sync();
+    this.#throwWhenNotSynced();
+  }
+
+  #throwWhenNotSynced(): void {
     if (this.#syncFailed)
       throw new KernelError('QUEUES_NOT_SYNCED', `a sync of ${this.boot.queueDir} failed; the log before tells why`);
   }

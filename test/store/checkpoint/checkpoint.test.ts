@@ -28,6 +28,21 @@ describe('checkpoint', () => {
     assert.deepEqual(readCheckpoint(files, '/s/checkpoint'), times(5));
   });
 
+  it('keeps the time of the queues alone behind them, until 4.9 writes others', () => {
+    const files = new LossyFiles();
+    const own = { ...times(1000), queuesSyncedMs: 5000 };
+    writeCheckpoint(files, '/s/checkpoint', own);
+    assert.deepEqual(readCheckpoint(files, '/s/checkpoint'), own);
+    for (const at of [7, 15, 23, 31, 35]) {
+      const bytes = files.readAll('/s/checkpoint');
+      bytes[at]! ^= 1;
+      files.replace('/s/other', bytes, false);
+      assert.equal(readCheckpoint(files, '/s/other').queuesSyncedMs, undefined);
+    }
+    writeCheckpoint(files, '/s/checkpoint', times(1000));
+    assert.deepEqual(readCheckpoint(files, '/s/checkpoint'), times(1000));
+  });
+
   it('reads as zeros when it is missing, short or nonsense', () => {
     const files = new LossyFiles();
     assert.deepEqual(readCheckpoint(files, '/s/checkpoint'), NO_CHECKPOINT);

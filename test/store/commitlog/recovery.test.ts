@@ -300,6 +300,19 @@ describe('chooseRecoveryStart', () => {
     assert.equal(start(NO_CHECKPOINT), 0);
   });
 
+  it('goes by the queues alone when the index would have more than two segments walked again', () => {
+    const start = (logics: number, queuesSyncedMs: number, withIndex = false): number => {
+      const checkpoint = { ...at(T + 90_000, logics), queuesSyncedMs };
+      return chooseRecoveryStart({ segments: five(), normalExit: false, checkpoint, nowMs, withIndex });
+    };
+    assert.equal(start(0, T + 90_000), 16_384);
+    assert.equal(start(0, T + 33_000), 12_288);
+    assert.equal(start(0, T + 23_000), 0);
+    assert.equal(start(T + 23_000, T + 90_000), 8192);
+    assert.equal(start(0, nowMs + 1), 0);
+    assert.equal(start(0, T + 90_000, true), 0);
+  });
+
   it('passes over a segment that does not begin with a whole record', () => {
     const start = (segments: Segments): number =>
       chooseRecoveryStart({ segments, normalExit: false, checkpoint: at(T + 90_000, T + 90_000), nowMs });
