@@ -1,5 +1,8 @@
 import type { RecordVisitor } from '../commitlog/recovery.js';
-import { DispatchFields, isQueued, readDispatch } from './read-dispatch.js';
+import { readInt64 } from '../../protocol/int64.js';
+import { bodySizeAt, QUEUE_ID_AT, QUEUE_OFFSET_AT, SYS_FLAG_AT } from '../../protocol/message/record.js';
+import { isQueued, isQueuePlace } from './read-dispatch.js';
+import { TopicCache } from './topic-cache.js';
 
 /** What a stretch of the log tells of one queue. */
 export interface QueueEnd {
@@ -23,24 +26,30 @@ interface DispatchedQueue {
 /** Which queue offsets the records of a stretch of the log have, so that a start knows the queues' ends before it dispatches. */
 export class QueueEnds {
   readonly #ends = new Map<string, Map<number, QueueEnd>>();
-  readonly #fields = new DispatchFields([]);
+  readonly #topics = new TopicCache();
 
-  /** For recoverLog. Records that cannot be dispatched count for no queue. */
+  /** For recoverLog, which has checked the record's lengths. Records that cannot be dispatched count for no queue. */
   readonly visit: RecordVisitor = (buffer, offset, _size, physicalOffset) => {
-    const fields = this.#fields;
-    if (readDispatch(buffer, offset, physicalOffset, fields) !== undefined || !isQueued(fields.sysFlag)) return;
-    const end = this.get(fields.topic, fields.queueId);
-    if (end !== undefined && fields.queueOffset >= end.nextOffset) {
-      end.nextOffset = fields.queueOffset + 1;
+    const sysFlag = buffer.readInt32BE(offset + SYS_FLAG_AT);
+    if (!isQueued(sysFlag)) return;
+    const bodyAt = offset + bodySizeAt(sysFlag);
+    const topicAt = bodyAt + 5 + buffer.readInt32BE(bodyAt);
+    const topic = this.#topics.get(buffer, topicAt, topicAt + buffer.readUInt8(topicAt - 1));
+    const queueId = buffer.readInt32BE(offset + QUEUE_ID_AT);
+    const queueOffset = readInt64(buffer, offset + QUEUE_OFFSET_AT);
+    if (topic === undefined || !isQueuePlace(queueId, queueOffset)) return;
+    const end = this.get(topic, queueId);
+    if (end !== undefined && queueOffset >= end.nextOffset) {
+      end.nextOffset = queueOffset + 1;
       end.lastPhysical = physicalOffset;
       return;
     }
     this.#put({
-      topic: fields.topic,
-      queueId: fields.queueId,
-      firstQueueOffset: fields.queueOffset,
+      topic,
+      queueId,
+      firstQueueOffset: queueOffset,
       firstPhysical: physicalOffset,
-      nextOffset: fields.queueOffset + 1,
+      nextOffset: queueOffset + 1,
       lastPhysical: physicalOffset,
     });
   };

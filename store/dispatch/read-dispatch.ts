@@ -60,6 +60,11 @@ export function isQueued(sysFlag: number): boolean {
   return transaction !== SysFlag.TRANSACTION_PREPARED && transaction !== SysFlag.TRANSACTION_ROLLBACK;
 }
 
+/** Whether a queue may have this id and its offset, which becomes a place in a file. */
+export function isQueuePlace(queueId: number, queueOffset: number): boolean {
+  return queueId >= 0 && queueOffset >= 0 && queueOffset < 2 ** 48;
+}
+
 /**
  * Takes apart the record at `offset` of a buffer that holds all of it, which was stored at `physicalOffset`. Returns why it cannot be
  * dispatched, or undefined. Its checksum is not looked at. 4.9: CommitLog#checkMessageAndReturnSize
@@ -89,8 +94,7 @@ export function readDispatch(
   if (topic === undefined) return 'the topic is not a valid name';
   const queueId = buffer.readInt32BE(offset + QUEUE_ID_AT);
   const queueOffset = readInt64(buffer, offset + QUEUE_OFFSET_AT);
-  if (queueId < 0 || !(queueOffset >= 0 && queueOffset < 2 ** 48))
-    return `queue ${queueId} or its offset ${queueOffset} is not valid`;
+  if (!isQueuePlace(queueId, queueOffset)) return `queue ${queueId} or its offset ${queueOffset} is not valid`;
   out.topic = topic;
   out.queueId = queueId;
   out.queueOffset = queueOffset;

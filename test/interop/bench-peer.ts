@@ -10,8 +10,8 @@ import { startTarget, type Target, type TargetKind } from './support/target.js';
 
 /** As RocketMQ's own scripts start a broker, in sizes that fit a small machine. */
 const brokerJvmFlags = ['-Xms2g', '-Xmx2g', '-XX:+UseG1GC', '-XX:MaxDirectMemorySize=2g'];
-/** 4.9's default, which the suite's small stores do not use. */
-const options = { mappedFileSizeCommitLog: 1024 * 1024 * 1024 };
+/** 4.9's defaults, which the suite's small stores do not use. */
+const options = { mappedFileSizeCommitLog: 1024 ** 3, maxHashSlotNum: 5_000_000, maxIndexNum: 20_000_000 };
 const queues = '8';
 
 interface Settings {

@@ -126,6 +126,8 @@ async function restart(
   const storeDir = join(folder, 'copy');
   // Files are mostly holes, and a copy without them would not be what a broker left behind.
   execFileSync('cp', ['-r', '--sparse=always', image, storeDir]);
+  // A broker syncs as it goes: what it leaves behind is on disk but for the last half second.
+  execFileSync('sync', ['-f', storeDir]);
   change(storeDir);
   const began = systemClock.monoMs();
   const target = await startTarget({ kind, options, storeDir, namesrv: namesrv.address, jvmFlags: brokerJvmFlags });
