@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import type { StoreFile, StoreFiles } from './contract.js';
 import { OrderedFiles, type RenamableFile } from './ordered-files.js';
-import { systemCodeOf } from '../../kernel/base/errors.js';
+import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
 
 /** The machine's files by synchronous calls; `readAsync` goes through Node's thread pool. */
 class NodeFiles extends OrderedFiles {
@@ -35,7 +35,16 @@ class NodeFiles extends OrderedFiles {
   }
 
   override readAll(path: string): Buffer {
-    return fs.readFileSync(path);
+    try {
+      return fs.readFileSync(path);
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EISDIR') throw error;
+      // The system does not say which.
+      throw new KernelError('STORE_LAYOUT', `${path} is a folder, and must be a file`, {
+        cause: error,
+        remedy: 'move the folder away, or choose another store; nothing was changed',
+      });
+    }
   }
 
   protected override rename(from: string, to: string): void {

@@ -188,6 +188,11 @@ describe('node-files', () => {
     file.close();
   });
 
+  it('names a folder that stands where a file should', () => {
+    using dir = tempDir();
+    assert.throws(() => nodeFiles.readAll(dir.path), { code: 'STORE_LAYOUT', message: /is a folder/ });
+  });
+
   it('shows what one writes to another descriptor of the same file', () => {
     using dir = tempDir();
     const path = join(dir.path, 'x');
