@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OptionValue } from '../../../config/declare.js';
 import { KernelError } from '../../../kernel/base/errors.js';
+import { systemClock } from '../../../kernel/base/clock.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { StoreState } from '../../../plugins/commitlog/contract.js';
 import { decodeOffsetMessageId } from '../../../protocol/message/message-id.js';
@@ -15,11 +16,14 @@ import { segmentName } from '../../../store/files/paths.js';
 import { pullAll, send } from '../../support/send-pull.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
+import { until } from '../../support/until.js';
 import { treeHash } from '../../support/tree-hash.js';
 
 const SEGMENT = 16_384;
 const QUEUE_FILE = 200;
 const MESSAGES = 40;
+/** So many of them are stored later than those before. */
+const LATER = 5;
 const BODY_BYTES = 1000;
 
 const optionsOf = (dir: string, more: Record<string, OptionValue> = {}): Record<string, OptionValue> => ({
@@ -29,6 +33,11 @@ const optionsOf = (dir: string, more: Record<string, OptionValue> = {}): Record<
   maxMessageSize: 4096,
   ...more,
 });
+
+function nextMillisecond(): Promise<void> {
+  const now = systemClock.wallMs();
+  return until(() => systemClock.wallMs() > now, 'the next millisecond');
+}
 
 describe('opening a store', () => {
   const template = tempDir();
@@ -40,6 +49,8 @@ describe('opening a store', () => {
     await using broker = await testBroker({ options: optionsOf(template.path) });
     using client = await broker.connect();
     for (let index = 0; index < MESSAGES; index += 1) {
+      // A record of the same millisecond as the checkpoint may be unsynced: only a later one proves anything.
+      if (index === MESSAGES - LATER) await nextMillisecond();
       const { header } = await send(client, { topic: 'T', body: Buffer.alloc(BODY_BYTES, 65 + index) });
       offsets.push(decodeOffsetMessageId(header.msgId).physicalOffset);
     }
@@ -213,7 +224,7 @@ describe('opening a store', () => {
   });
 
   describe('with damage among synced records', () => {
-    const victim = MESSAGES - 5;
+    const victim = MESSAGES - LATER;
     const place = (dir: string): { path: string; position: number } => {
       const at = offsets[victim]!;
       return { path: log(dir, at - (at % SEGMENT)), position: at % SEGMENT };
