@@ -1,9 +1,8 @@
 import { SingleBar } from 'cli-progress';
 import type { Clock } from '../kernel/base/clock.js';
-import type { Progress } from '../kernel/base/progress.js';
+import { LineProgress, type Progress } from '../kernel/base/progress.js';
 
 const MIB = 1024 * 1024;
-const LINE_INTERVAL_MS = 1000;
 /** What takes less needs no bar. */
 const PATIENCE_MS = 300;
 
@@ -55,32 +54,19 @@ export class BarProgress implements Progress {
   }
 }
 
-/** One line a second where there is no terminal; none for what takes less. */
-export class LineProgress implements Progress {
-  #step = '';
-  #begunMonoMs = 0;
-  #toldMonoMs = 0;
-
+/** Lines where there is no terminal. */
+export class StreamProgress extends LineProgress {
   constructor(
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly stream: ProgressStream,
-  ) {}
-
-  report(step: string, done: number, total: number): void {
-    const now = this.clock.monoMs();
-    if (step !== this.#step) {
-      this.#step = step;
-      this.#begunMonoMs = this.#toldMonoMs = now;
-    }
-    if (now - this.#toldMonoMs < LINE_INTERVAL_MS) return;
-    this.#toldMonoMs = now;
-    const { rate, left } = paceOf(done, total, now - this.#begunMonoMs);
-    const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
-    this.stream.write(`${step}: ${mib(done)} of ${mib(total)} MiB, ${rate} MiB/s, ${left} s left\n`);
+  ) {
+    super(clock);
   }
 
-  end(step: string): void {
-    if (step === this.#step) this.#step = '';
+  protected override tell(step: string, done: number, total: number, elapsedMs: number): void {
+    const { rate, left } = paceOf(done, total, elapsedMs);
+    const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
+    this.stream.write(`${step}: ${mib(done)} of ${mib(total)} MiB, ${rate} MiB/s, ${left} s left\n`);
   }
 }
 
@@ -92,5 +78,5 @@ function paceOf(done: number, total: number, elapsedMs: number): { readonly rate
 
 /** For commands: a bar on a terminal, lines elsewhere. */
 export function commandProgress(clock: Clock, stream: ProgressStream): Progress {
-  return stream.isTTY === true ? new BarProgress(clock, stream) : new LineProgress(clock, stream);
+  return stream.isTTY === true ? new BarProgress(clock, stream) : new StreamProgress(clock, stream);
 }

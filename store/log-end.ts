@@ -15,7 +15,7 @@ import {
   truncateTail,
 } from './commitlog/recovery.js';
 import type { Segments } from './commitlog/segments.js';
-import type { QueueFiles } from './consumequeue/queue-files.js';
+import { lastQueuedEnd } from './consumequeue/queue-scan.js';
 import type { RecoverStoreOptions } from './recovery.js';
 
 /** Walks the log from an offset on and tells how far it is. */
@@ -71,19 +71,6 @@ export function judgeBeforeCut(options: RecoverStoreOptions, found: FoundLog): v
   } else if (verdict.following !== undefined) {
     notes.push(`${verdict.where}; records from offset ${verdict.following.position} on were never synced: cut off`);
   }
-}
-
-/** Physical offset behind the last record that any usable queue has a unit of; -1 when there is none. */
-function lastQueuedEnd(queues: QueueFiles): number {
-  let end = -1;
-  for (const { topic, queueId } of queues.list().queues) {
-    try {
-      end = Math.max(end, queues.bounds(topic, queueId).lastPhysical);
-    } catch {
-      // A damaged queue tells nothing here; it is found and built again later.
-    }
-  }
-  return end;
 }
 
 /** Makes the valid end the log's end; notes what went. */

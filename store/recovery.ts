@@ -1,6 +1,6 @@
 import { markRunning, readCheckpoint, wasAborted, writeCheckpoint } from './checkpoint/checkpoint.js';
-import { readInt64 } from '../protocol/int64.js';
-import { PHYSICAL_OFFSET_AT, storeTimestampAt, SYS_FLAG_AT } from '../protocol/message/record.js';
+import { RECORD_TIME_BYTES } from './commitlog/record-layout.js';
+import { storeTimeOf } from './commitlog/record-scan.js';
 import { StoreTimes } from './commitlog/damage.js';
 import { chooseRecoveryStart, recoverLog } from './commitlog/recovery.js';
 import { cutTail, judgeBeforeCut, settleLog, walkLog } from './log-end.js';
@@ -204,10 +204,8 @@ function beforeRebuild(options: RecoverStoreOptions, physicalOffset: number): vo
 
 /** When the record at an offset was stored, ms; 0 when there is none. */
 function storeTimestampOf(segments: Segments, physicalOffset: number): number {
-  const head = Buffer.alloc(96);
-  segments.read(head, 0, head.length, physicalOffset);
-  if (readInt64(head, PHYSICAL_OFFSET_AT) !== physicalOffset) return 0;
-  return Math.max(0, readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT))));
+  const head = Buffer.alloc(RECORD_TIME_BYTES);
+  return Math.max(0, storeTimeOf(head, segments.read(head, 0, head.length, physicalOffset), physicalOffset));
 }
 
 /** Dispatching begins before what recovery walked: the queues that end there must be known, too. Damage there is passed over. */

@@ -11,28 +11,42 @@ export interface Progress {
 
 const LINE_INTERVAL_MS = 1000;
 
-/** At most one log line a second, none for what takes less. */
-export class LoggedProgress implements Progress {
+/** Tells at most once a second, and nothing of what takes less. */
+export abstract class LineProgress implements Progress {
   #step = '';
+  #begunMonoMs = 0;
   #toldMonoMs = 0;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {}
+  constructor(private readonly clock: Clock) {}
+
+  protected abstract tell(step: string, done: number, total: number, elapsedMs: number): void;
 
   report(step: string, done: number, total: number): void {
     const now = this.clock.monoMs();
     if (step !== this.#step) {
       this.#step = step;
-      this.#toldMonoMs = now;
+      this.#begunMonoMs = this.#toldMonoMs = now;
     }
     if (now - this.#toldMonoMs < LINE_INTERVAL_MS) return;
     this.#toldMonoMs = now;
-    this.logger.info({ done, total, percent: Math.floor((done * 100) / Math.max(1, total)) }, step);
+    this.tell(step, done, total, now - this.#begunMonoMs);
   }
 
   end(step: string): void {
     if (step === this.#step) this.#step = '';
+  }
+}
+
+/** Lines of the log. */
+export class LoggedProgress extends LineProgress {
+  constructor(
+    clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    super(clock);
+  }
+
+  protected override tell(step: string, done: number, total: number): void {
+    this.logger.info({ done, total, percent: Math.floor((done * 100) / Math.max(1, total)) }, step);
   }
 }

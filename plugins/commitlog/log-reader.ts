@@ -2,10 +2,8 @@ import { inject, injectable } from '../../kernel/container.js';
 import { KernelError } from '../../kernel/base/errors.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Options } from '../../kernel/tokens.js';
-import { readInt64 } from '../../protocol/int64.js';
-import { SYS_FLAG_AT, storeTimestampAt } from '../../protocol/message/record.js';
-import { RECORD_BYTES_MIN, RECORD_HEAD_BYTES } from '../../store/commitlog/record-layout.js';
-import { checkRecord, scanRecord } from '../../store/commitlog/record-scan.js';
+import { RECORD_BYTES_MIN, RECORD_TIME_BYTES } from '../../store/commitlog/record-layout.js';
+import { checkRecord, scanRecord, storeTimeOf } from '../../store/commitlog/record-scan.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { StoreState, type LogReader } from './contract.js';
 
@@ -60,10 +58,8 @@ export class CommitLogReader implements LogReader {
   }
 
   async storeTimestamp(physicalOffset: number): Promise<number> {
-    const head = await this.#upTo(physicalOffset, 96);
-    if (head.length < RECORD_HEAD_BYTES || scanRecord(head, 0, head.length, physicalOffset) < RECORD_BYTES_MIN)
-      return -1;
-    return readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT)));
+    const head = await this.#upTo(physicalOffset, RECORD_TIME_BYTES);
+    return storeTimeOf(head, head.length, physicalOffset);
   }
 
   forgetRemoved(): void {

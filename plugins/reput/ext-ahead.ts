@@ -1,10 +1,10 @@
 import { readExtUnit, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { KeptRows } from './kept-rows.js';
 
 /** More than the largest ext unit, 32 KiB. */
 const AHEAD_BYTES = 64 * 1024;
-/** Bytes of a row that are kept, and rows. */
+/** Bytes of a row that are kept. */
 const KEPT_BYTES = 16 * 1024;
-const ROWS_MAX = 1024;
 
 interface Kept {
   readonly first: number;
@@ -13,7 +13,7 @@ interface Kept {
 
 /** The ext units of a queue lie one behind the other and are mostly read in order: so they are read ahead. */
 export class ExtAhead {
-  readonly #rows = new Map<number, Kept>();
+  readonly #rows = new KeptRows<Kept>();
   readonly #scratch = Buffer.allocUnsafe(AHEAD_BYTES);
 
   /**
@@ -34,19 +34,10 @@ export class ExtAhead {
     const length = fetch(this.#scratch);
     const unit = readExtUnit(this.#scratch.subarray(0, length), 0);
     if (unit !== undefined && wholeBytes > unit.bytes)
-      this.#keep(row, {
+      this.#rows.keep(row, {
         first: extOffset,
         bytes: Buffer.from(this.#scratch.subarray(0, Math.min(length, wholeBytes))),
       });
     return unit;
-  }
-
-  #keep(row: number, kept: Kept): void {
-    if (this.#rows.size >= ROWS_MAX && !this.#rows.has(row))
-      for (const oldest of this.#rows.keys()) {
-        this.#rows.delete(oldest);
-        break;
-      }
-    this.#rows.set(row, kept);
   }
 }

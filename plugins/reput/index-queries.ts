@@ -3,9 +3,9 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { indexLayout } from '../../store/index/layout.js';
-import { type IndexAnswer, type IndexPlace, queryIndex } from '../../store/index/query.js';
+import type { IndexAnswer, IndexPlace } from '../../store/index/query.js';
 import { SharedIndex } from '../../store/index/shared-index.js';
-import { queryIndexOn } from '../../workers/pool/handle.js';
+import { storeTasks, type StoreTasks } from '../../workers/pool/handle.js';
 import { StoreState } from '../commitlog/contract.js';
 import type { KeyQuery, MessageIndex } from './contract.js';
 
@@ -13,12 +13,14 @@ import type { KeyQuery, MessageIndex } from './contract.js';
 @injectable()
 export class IndexQueries implements MessageIndex {
   readonly place: IndexPlace;
+  readonly #tasks: StoreTasks;
 
   constructor(
     @inject(StoreState) private readonly state: StoreState,
-    @inject(Pool) private readonly pool: Pool,
+    @inject(Pool) pool: Pool,
     @inject(Options) options: Options,
   ) {
+    this.#tasks = storeTasks(pool, state.log.files);
     const { dir: logDir, temporaryDir, segmentBytes } = state.log;
     const layout = indexLayout(options.maxHashSlotNum, options.maxIndexNum);
     const memory = SharedIndex.allocate(options.messageIndexEnable ? layout.slots : 1);
@@ -26,11 +28,8 @@ export class IndexQueries implements MessageIndex {
   }
 
   async query(query: KeyQuery): Promise<IndexAnswer> {
-    const { watermarks, files, inMemory } = this.state;
+    const { watermarks } = this.state;
     const bounds = { logMin: watermarks.get(Watermark.logMin), logEnd: watermarks.get(Watermark.appended) };
-    const whole = { ...query, ...bounds };
-    return inMemory
-      ? queryIndex(files, this.place, whole)
-      : queryIndexOn(this.pool, { place: this.place, query: whole });
+    return this.#tasks.queryIndex({ place: this.place, query: { ...query, ...bounds } });
   }
 }

@@ -5,7 +5,7 @@ import { TURN_CEILING_MS } from '../../kernel/threads/limits.js';
 import { Pool } from '../../kernel/threads/contract.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { newLogMin, type DeletionRules } from '../../store/retention/old-segments.js';
-import { retentionTasks, type RetentionTasks } from '../../workers/pool/handle.js';
+import { storeTasks, type StoreTasks } from '../../workers/pool/handle.js';
 import { LogReader, StoreState } from '../commitlog/contract.js';
 import { LogFlush } from '../flush/contract.js';
 import { Queues } from '../reput/contract.js';
@@ -41,7 +41,7 @@ interface Reason {
  */
 @injectable()
 export class LogCleaner {
-  readonly #tasks: RetentionTasks;
+  readonly #tasks: StoreTasks;
   readonly #hours: ReadonlySet<number>;
   #manualPasses = 0;
   #running: Promise<void> | undefined;
@@ -66,7 +66,7 @@ export class LogCleaner {
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
-    this.#tasks = retentionTasks(pool, state.log.files);
+    this.#tasks = storeTasks(pool, state.log.files);
     this.#hours = parseDeleteWhen(options.deleteWhen);
   }
 

@@ -5,7 +5,7 @@ import { Pool } from '../../kernel/threads/contract.js';
 import { Logger, Options } from '../../kernel/tokens.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import type { QueueSpan } from '../../store/retention/queue-minima.js';
-import { retentionTasks, type RetentionTasks } from '../../workers/pool/handle.js';
+import { storeTasks, type StoreTasks } from '../../workers/pool/handle.js';
 import { StoreState } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
 import { Pause } from './pause.js';
@@ -16,7 +16,7 @@ const QUEUES_PER_TASK = 512;
 /** Moves the queues' first offsets after the log's, and has their old files removed (4.9: CleanConsumeQueueService). */
 @injectable()
 export class QueueCleaner {
-  readonly #tasks: RetentionTasks;
+  readonly #tasks: StoreTasks;
   /** Rows of queues with old files. */
   readonly #old = new Set<number>();
   #dropping: Promise<void> | undefined;
@@ -29,7 +29,7 @@ export class QueueCleaner {
     @inject(Options) private readonly options: Options,
     @inject(Logger) private readonly logger: Logger,
   ) {
-    this.#tasks = retentionTasks(pool, state.log.files);
+    this.#tasks = storeTasks(pool, state.log.files);
   }
 
   /** Every queue begins where the log still has its record, or where it ends when it has none. */

@@ -9,11 +9,12 @@ import {
   MESSAGE_MAGIC,
   PHYSICAL_OFFSET_AT,
   PROPERTIES_BYTES_MAX,
+  storeTimestampAt,
   SYS_FLAG_AT,
   TOPIC_BYTES_MAX,
   TOTAL_SIZE_AT,
 } from '../../protocol/message/record.js';
-import { RECORD_BYTES_MIN, RECORD_HEAD_BYTES } from './record-layout.js';
+import { RECORD_BYTES_MIN, RECORD_HEAD_BYTES, RECORD_TIME_BYTES } from './record-layout.js';
 
 /** What `scanRecord` answers beside sizes: it must see more bytes; no record begins here. */
 export const NEED_MORE = 0;
@@ -110,4 +111,13 @@ export function propertiesHoldZero(buffer: Buffer, offset: number, size: number)
   const start = topicAt + 1 + buffer.readUInt8(topicAt) + 2;
   const at = buffer.indexOf(0, start);
   return at >= 0 && at < offset + size;
+}
+
+/**
+ * When the record at the buffer's beginning, which was stored at `physicalOffset`, was stored, ms; -1 when none begins there. Of the
+ * buffer `available` bytes tell; RECORD_TIME_BYTES are enough.
+ */
+export function storeTimeOf(buffer: Buffer, available: number, physicalOffset: number): number {
+  if (available < RECORD_TIME_BYTES || scanRecord(buffer, 0, available, physicalOffset) < RECORD_BYTES_MIN) return -1;
+  return readInt64(buffer, storeTimestampAt(buffer.readInt32BE(SYS_FLAG_AT)));
 }

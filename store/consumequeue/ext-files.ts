@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { assert } from '../../kernel/base/assert.js';
-import { KernelError, systemCodeOf } from '../../kernel/base/errors.js';
+import { KernelError } from '../../kernel/base/errors.js';
 import { isValidTopic } from '../../protocol/message/names.js';
 import { listBases } from '../commitlog/segment-check.js';
-import type { StoreFile, StoreFiles } from '../files/contract.js';
+import type { StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
 import { segmentName } from '../files/paths.js';
 import { expireExt } from './ext-cut.js';
@@ -113,7 +113,7 @@ export class ExtFiles {
   read(topic: string, queueId: number, extOffset: number, target: Buffer, length: number): number {
     if (!Number.isSafeInteger(extOffset)) return 0;
     const inFile = extOffset % this.fileBytes;
-    const file = this.#tryGet(join(this.queueDir(topic, queueId), segmentName(extOffset - inFile)));
+    const file = this.#open.tryGet(join(this.queueDir(topic, queueId), segmentName(extOffset - inFile)));
     return file === undefined ? 0 : file.read(target, 0, Math.min(length, this.fileBytes - inFile), inFile);
   }
 
@@ -140,7 +140,7 @@ export class ExtFiles {
   /** Syncs the files written since. Throws what the disk throws. */
   syncDirty(): void {
     for (const path of this.#dirty) {
-      this.#tryGet(path)?.sync();
+      this.#open.tryGet(path)?.sync();
       this.#dirty.delete(path);
     }
   }
@@ -191,17 +191,8 @@ export class ExtFiles {
     const inFile = extOffset % this.fileBytes;
     const path = join(dir, segmentName(extOffset - inFile));
     const { files, temporaryDir } = this.#access;
-    const file = this.#tryGet(path) ?? this.#open.put(files.createComplete(path, this.fileBytes, temporaryDir));
+    const file = this.#open.tryGet(path) ?? this.#open.put(files.createComplete(path, this.fileBytes, temporaryDir));
     this.#dirty.add(path);
     file.write(bytes, from, to - from, inFile);
-  }
-
-  #tryGet(path: string): StoreFile | undefined {
-    try {
-      return this.#open.get(path);
-    } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
   }
 }

@@ -127,7 +127,7 @@ export class QueueFiles {
     let done = 0;
     while (done < wanted) {
       const inFile = (start + done) % this.fileBytes;
-      const file = this.#tryGet(folder.pathOf(start + done - inFile));
+      const file = this.#open.tryGet(folder.pathOf(start + done - inFile));
       if (file === undefined) break;
       const part = Math.min(wanted - done, this.fileBytes - inFile);
       const got = file.read(target, done, part, inFile);
@@ -213,7 +213,7 @@ export class QueueFiles {
       for (const path of this.#dirty) {
         if (left <= 0) break;
         left -= 1;
-        this.#tryGet(path)?.sync();
+        this.#open.tryGet(path)?.sync();
         this.#dirty.delete(path);
       }
     } catch (error) {
@@ -326,17 +326,8 @@ export class QueueFiles {
 
   #ensure(folder: QueueFolder, base: number): StoreFile {
     const path = folder.pathOf(base);
-    const file = this.#tryGet(path);
+    const file = this.#open.tryGet(path);
     return file ?? this.#open.put(this.files.createComplete(path, this.fileBytes, this.temporaryDir));
-  }
-
-  #tryGet(path: string): StoreFile | undefined {
-    try {
-      return this.#open.get(path);
-    } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
   }
 
   #listFolder(dir: string): string[] | undefined {

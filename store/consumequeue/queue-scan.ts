@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { KernelError } from '../../kernel/base/errors.js';
 import type { StoreFile } from '../files/contract.js';
 import { segmentName } from '../files/paths.js';
 import { ExtScan } from './ext-scan.js';
@@ -126,4 +127,18 @@ export function minAbove(
 ): number {
   const physicalAt = (queueOffset: number): number => physicalOffsetOf(queues, topic, queueId, queueOffset);
   return firstAtOrAbove(physicalAt, bounds.minOffset, bounds.maxOffset, minPhysical);
+}
+
+/** Physical offset behind the last record that any usable queue has a unit of; -1 when there is none. */
+export function lastQueuedEnd(queues: QueueFiles): number {
+  let end = -1;
+  for (const { topic, queueId } of queues.list().queues) {
+    try {
+      end = Math.max(end, queues.bounds(topic, queueId).lastPhysical);
+    } catch (error) {
+      // A damaged queue tells nothing here. That one cannot be read must not look as if there were no records.
+      if (!(error instanceof KernelError)) throw error;
+    }
+  }
+  return end;
 }

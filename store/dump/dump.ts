@@ -3,7 +3,7 @@ import { SysFlag } from '../../protocol/codes.js';
 import { plainBody } from '../../protocol/message/body.js';
 import { parseProperties, PropertyName } from '../../protocol/message/properties.js';
 import { decodeRecord, type StoredMessage } from '../../protocol/message/record.js';
-import { type QueueId, QueueFiles } from '../consumequeue/queue-files.js';
+import type { QueueId, QueueFiles } from '../consumequeue/queue-files.js';
 import { isBlankUnit, isRecordUnit, UNIT_BYTES, unitPhysicalOffset } from '../consumequeue/unit.js';
 import type { StoreFiles } from '../files/contract.js';
 import type { StorePaths } from '../files/paths.js';
@@ -11,6 +11,7 @@ import { filesIn, sizeOfRows } from '../verify/file-audit.js';
 import { fileOf } from '../verify/log-check.js';
 import { LogLookup } from '../verify/log-lookup.js';
 import { type LogRun, runsOf } from '../verify/log-run.js';
+import { openQueues } from '../verify/open-queues.js';
 
 /** One queue of a store as its files show it. */
 export interface QueueRange extends QueueId {
@@ -63,11 +64,7 @@ export class StoreDump {
     this.#logMin = row[0]?.base ?? 0;
     this.#runs = runsOf(files, paths.commitLog, this.#segmentBytes, row);
     this.#lookup = new LogLookup(this.#runs);
-    const place = { files, dir: paths.consumeQueue, temporaryDir: paths.temporary, mode: 'read' } as const;
-    const named = new QueueFiles({ ...place, fileBytes: UNIT_BYTES, openMax: 1 });
-    const rows = named.list().queues.map((queue) => filesIn(files, named.queueDir(queue.topic, queue.queueId)).row);
-    const fileBytes = queueFileBytes ?? sizeOfRows(rows) ?? UNIT_BYTES;
-    this.#queues = new QueueFiles({ ...place, fileBytes: Math.ceil(fileBytes / UNIT_BYTES) * UNIT_BYTES, openMax: 64 });
+    this.#queues = openQueues(files, paths, queueFileBytes).queues;
   }
 
   close(): void {

@@ -11,8 +11,8 @@ import { CUT_MARK_PREFIX, type StorePaths } from './paths.js';
  * `segmentBytes`. Reads names and sizes only.
  */
 export function checkLayout(files: StoreFiles, paths: StorePaths, segmentBytes: number): void {
-  const { root, commitLog, consumeQueue, index, config, temporary } = paths;
-  for (const dir of [root, commitLog, consumeQueue, index, config, temporary]) checkFolder(files, dir);
+  const { root, commitLog, consumeQueue, consumeQueueExt, index, config, temporary } = paths;
+  for (const dir of [root, commitLog, consumeQueue, consumeQueueExt, index, config, temporary]) checkFolder(files, dir);
   for (const name of files.list(root)) refuseForeign(join(root, name), name);
   for (const name of files.list(consumeQueue)) {
     if (name === 'CURRENT' || name.startsWith('MANIFEST-'))

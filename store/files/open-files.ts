@@ -1,3 +1,4 @@
+import { systemCodeOf } from '../../kernel/base/errors.js';
 import type { StoreFile, StoreFiles } from './contract.js';
 
 /** Open descriptors of many small files, at most `openMax` at a time; the one unused for longest is closed first. */
@@ -25,6 +26,16 @@ export class OpenFiles {
     this.#open.delete(path);
     this.#open.set(path, held);
     return held;
+  }
+
+  /** The same, or undefined when there is none. */
+  tryGet(path: string): StoreFile | undefined {
+    try {
+      return this.get(path);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
   }
 
   /** Takes over a file that was opened elsewhere, such as a new one. */

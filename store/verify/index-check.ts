@@ -1,20 +1,23 @@
-import { javaHash } from '../../protocol/message/hash.js';
 import { readInt64 } from '../../protocol/int64.js';
 import { KEY_SEPARATOR } from '../../protocol/message/properties.js';
 import type { StoreFile, StoreFiles } from '../files/contract.js';
+import { keyTextHash, topicHash } from '../index/key-hash.js';
+import {
+  ENTRY_BEFORE_AT,
+  ENTRY_BYTES,
+  ENTRY_OFFSET_AT,
+  entryAt,
+  INDEX_HEADER_BYTES,
+  indexLayout,
+  type IndexHeader,
+  type IndexLayout,
+  readIndexHeader,
+  SLOT_BYTES,
+} from '../index/layout.js';
 import type { Findings } from './findings.js';
 import type { DamagedRanges } from './log-check.js';
 import type { LogLookup } from './log-lookup.js';
 
-/**
- * An index file: a header of 40 bytes (int64 begin and end timestamp, begin and end physical offset, int32 used slots, int32 count of
- * entries plus one), slots of int32 (the number of the newest entry of that slot, 0 for none), entries of 20 bytes from number 1 on
- * (int32 key hash, int64 physical offset, int32 seconds after the begin timestamp, int32 number of the slot's entry before).
- * 4.9: IndexFile, IndexHeader.
- */
-const HEADER_BYTES = 40;
-const SLOT_BYTES = 4;
-const ENTRY_BYTES = 20;
 /** 4.9: maxHashSlotNum, maxIndexNum. */
 const SLOTS_DEFAULT = 5_000_000;
 const ENTRIES_DEFAULT = 20_000_000;
@@ -44,20 +47,21 @@ export function indexShape(
   bytes: number,
   slots: number | undefined,
   entries: number | undefined,
-): { readonly slots: number; readonly entries: number } | undefined {
-  const sizeOf = (s: number, e: number): number => HEADER_BYTES + s * SLOT_BYTES + e * ENTRY_BYTES;
+): IndexLayout | undefined {
+  const wanted = slots ?? SLOTS_DEFAULT;
   const guesses: (readonly [number, number])[] = [
-    [slots ?? SLOTS_DEFAULT, entries ?? ENTRIES_DEFAULT],
-    [slots ?? SLOTS_DEFAULT, (bytes - sizeOf(slots ?? SLOTS_DEFAULT, 0)) / ENTRY_BYTES],
+    [wanted, entries ?? ENTRIES_DEFAULT],
+    [wanted, (bytes - indexLayout(wanted, 0).fileBytes) / ENTRY_BYTES],
   ];
   if (slots === undefined && entries === undefined) {
-    const quarter = (bytes - HEADER_BYTES) / (SLOT_BYTES + 4 * ENTRY_BYTES);
+    const quarter = (bytes - INDEX_HEADER_BYTES) / (SLOT_BYTES + 4 * ENTRY_BYTES);
     guesses.push([quarter, 4 * quarter]);
   }
-  const fitting = guesses.find(
-    ([s, e]) => Number.isInteger(s) && Number.isInteger(e) && s > 0 && e > 0 && sizeOf(s, e) === bytes,
-  );
-  return fitting && { slots: fitting[0], entries: fitting[1] };
+  const isCount = (count: number): boolean => Number.isInteger(count) && count > 0;
+  return guesses
+    .filter(([s, e]) => isCount(s) && isCount(e))
+    .map(([s, e]) => indexLayout(s, e))
+    .find(({ fileBytes }) => fileBytes === bytes);
 }
 
 /** Checks one file: its header, that each chain goes back entry by entry, that entries point to records with such a key. */
@@ -76,9 +80,11 @@ export function checkIndexFile(path: string, options: IndexCheckOptions): number
   }
   const file = files.open(path, 'read');
   try {
-    const head = Buffer.alloc(HEADER_BYTES);
-    file.read(head, 0, HEADER_BYTES, 0);
-    if (!normalExit && readInt64(head, 8) > options.indexedMs) {
+    const head = Buffer.alloc(INDEX_HEADER_BYTES);
+    file.read(head, 0, head.length, 0);
+    // The count as it stands there: 4.9 takes a negative one for none.
+    const header = { ...readIndexHeader(head), next: head.readInt32BE(36) };
+    if (!normalExit && header.endTimestamp > options.indexedMs) {
       findings.note(
         path,
         undefined,
@@ -87,14 +93,13 @@ export function checkIndexFile(path: string, options: IndexCheckOptions): number
       );
       return 0;
     }
-    return new IndexWalk(path, file, head, shape.slots, shape.entries, options).run();
+    return new IndexWalk(path, file, header, shape, options).run();
   } finally {
     file.close();
   }
 }
 
 class IndexWalk {
-  readonly #count: number;
   /** Newest entry of each slot among those seen. */
   readonly #newest: Int32Array;
   #usedSlots = 0;
@@ -105,34 +110,33 @@ class IndexWalk {
   constructor(
     private readonly path: string,
     private readonly file: StoreFile,
-    private readonly head: Buffer,
-    private readonly slots: number,
-    private readonly entries: number,
+    private readonly header: IndexHeader,
+    private readonly layout: IndexLayout,
     private readonly options: IndexCheckOptions,
   ) {
-    this.#count = head.readInt32BE(36);
-    this.#newest = new Int32Array(slots);
+    this.#newest = new Int32Array(layout.slots);
   }
 
   run(): number {
-    const { head, entries } = this;
+    const { next, beginTimestamp, endTimestamp, beginPhysical, endPhysical } = this.header;
+    const { entries } = this.layout;
     // A file that was made and never used has no count.
-    if (this.#count === 0) return 0;
-    if (this.#count < 1 || this.#count > entries) {
-      this.#damage(36, `its count of entries is ${this.#count}, and it has room for ${entries}`);
+    if (next === 0) return 0;
+    if (next < 0 || next > entries) {
+      this.#damage(36, `its count of entries is ${next}, and it has room for ${entries}`);
       return 0;
     }
-    if (readInt64(head, 0) > readInt64(head, 8)) this.#damage(0, 'it ends before it begins');
-    if (readInt64(head, 16) > readInt64(head, 24)) this.#damage(16, 'its last physical offset lies before its first');
+    if (beginTimestamp > endTimestamp) this.#damage(0, 'it ends before it begins');
+    if (beginPhysical > endPhysical) this.#damage(16, 'its last physical offset lies before its first');
     this.#walkEntries();
     this.#compareSlots();
-    return this.#count - 1;
+    return next - 1;
   }
 
   #walkEntries(): void {
     const chunk = Buffer.allocUnsafe(CHUNK_ENTRIES * ENTRY_BYTES);
-    for (let number = 1; number < this.#count;) {
-      const wanted = Math.min(CHUNK_ENTRIES, this.#count - number) * ENTRY_BYTES;
+    for (let number = 1; number < this.header.next;) {
+      const wanted = Math.min(CHUNK_ENTRIES, this.header.next - number) * ENTRY_BYTES;
       const read = this.file.read(chunk, 0, wanted, this.#placeOf(number));
       if (read < wanted) return this.#damage(this.#placeOf(number) + read, 'the file ends within its entries');
       for (let at = 0; at < read; at += ENTRY_BYTES, number += 1) this.#entry(chunk, at, number);
@@ -142,23 +146,23 @@ class IndexWalk {
 
   #entry(chunk: Buffer, at: number, number: number): void {
     const hash = chunk.readInt32BE(at);
-    const previous = chunk.readInt32BE(at + 16);
+    const previous = chunk.readInt32BE(at + ENTRY_BEFORE_AT);
     if (hash < 0) return this.#damage(this.#placeOf(number), `entry ${number}: its key hash is ${hash}`);
-    const slot = hash % this.slots;
+    const slot = hash % this.layout.slots;
     const before = this.#newest[slot] ?? 0;
     this.#newest[slot] = number;
     if (before === 0) this.#usedSlots += 1;
     if (previous >= number)
       return this.#damage(
-        this.#placeOf(number) + 16,
+        this.#placeOf(number) + ENTRY_BEFORE_AT,
         `entry ${number}: the one before it is said to be ${previous}: a loop in the chain of slot ${slot}`,
       );
     if (previous !== before)
       return this.#damage(
-        this.#placeOf(number) + 16,
+        this.#placeOf(number) + ENTRY_BEFORE_AT,
         `entry ${number}: the one before it in slot ${slot} is said to be ${previous}, and is ${before}`,
       );
-    this.#checkRecord(number, hash, readInt64(chunk, at + 4));
+    this.#checkRecord(number, hash, readInt64(chunk, at + ENTRY_OFFSET_AT));
   }
 
   #checkRecord(number: number, hash: number, physical: number): void {
@@ -166,10 +170,11 @@ class IndexWalk {
     if (physical < logMin || damaged.has(physical)) return;
     const place = this.#placeOf(number);
     if (physical >= validEnd)
-      return this.#damage(place + 4, `entry ${number}: it points behind the log's end, to ${physical}`);
+      return this.#damage(place + ENTRY_OFFSET_AT, `entry ${number}: it points behind the log's end, to ${physical}`);
     if (physical !== this.#lastPhysical) this.#hashes = this.#keyHashesAt(physical);
     this.#lastPhysical = physical;
-    if (this.#hashes === undefined) return this.#damage(place + 4, `entry ${number}: no record begins at ${physical}`);
+    if (this.#hashes === undefined)
+      return this.#damage(place + ENTRY_OFFSET_AT, `entry ${number}: no record begins at ${physical}`);
     if (!this.#hashes.includes(hash))
       this.#damage(place, `entry ${number}: no key of the record at ${physical} has the hash ${hash}`);
   }
@@ -180,24 +185,25 @@ class IndexWalk {
     const { topic, keysStart, keysEnd, uniqKeyStart, uniqKeyEnd } = lookup.fields;
     const keys = lookup.bytes.toString('utf8', keysStart, keysEnd).split(KEY_SEPARATOR);
     keys.push(lookup.bytes.toString('utf8', uniqKeyStart, uniqKeyEnd));
-    // 4.9: IndexFile#indexKeyHashMethod; the smallest integer has no positive twin.
-    return keys.map((key) => Math.abs(javaHash(`${topic}#${key}`))).map((hash) => (hash > 0x7fffffff ? 0 : hash));
+    const ofTopic = topicHash(topic);
+    return keys.map((key) => keyTextHash(ofTopic, key));
   }
 
   #compareSlots(): void {
-    const used = this.head.readInt32BE(32);
+    const { slotsUsed: used } = this.header;
+    const { slots } = this.layout;
     if (used !== this.#usedSlots)
       this.#damage(32, `its header says that ${used} slots are used, and ${this.#usedSlots} are`);
     const chunk = Buffer.allocUnsafe(1024 * 1024);
-    for (let slot = 0; slot < this.slots;) {
-      const wanted = Math.min(chunk.length, (this.slots - slot) * SLOT_BYTES);
-      const read = this.file.read(chunk, 0, wanted, HEADER_BYTES + slot * SLOT_BYTES);
+    for (let slot = 0; slot < slots;) {
+      const wanted = Math.min(chunk.length, (slots - slot) * SLOT_BYTES);
+      const read = this.file.read(chunk, 0, wanted, INDEX_HEADER_BYTES + slot * SLOT_BYTES);
       for (let at = 0; at < read; at += SLOT_BYTES, slot += 1) {
         const said = chunk.readInt32BE(at);
         const newest = this.#newest[slot] ?? 0;
         if (said === newest) continue;
         return this.#damage(
-          HEADER_BYTES + slot * SLOT_BYTES,
+          INDEX_HEADER_BYTES + slot * SLOT_BYTES,
           `slot ${slot} says that its newest entry is ${said}, and it is ${newest}`,
         );
       }
@@ -206,7 +212,7 @@ class IndexWalk {
   }
 
   #placeOf(number: number): number {
-    return HEADER_BYTES + this.slots * SLOT_BYTES + number * ENTRY_BYTES;
+    return entryAt(this.layout, number);
   }
 
   #damage(position: number, what: string): void {

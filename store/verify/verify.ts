@@ -3,7 +3,8 @@ import { KernelError } from '../../kernel/base/errors.js';
 import { type Checkpoint, readCheckpoint, wasAborted } from '../checkpoint/checkpoint.js';
 import { chooseRecoveryStart } from '../commitlog/recovery.js';
 import { Segments } from '../commitlog/segments.js';
-import { QueueFiles } from '../consumequeue/queue-files.js';
+import type { QueueFiles } from '../consumequeue/queue-files.js';
+import { lastQueuedEnd } from '../consumequeue/queue-scan.js';
 import { DispatchFields, isQueued, readDispatch } from '../dispatch/read-dispatch.js';
 import type { VerifyOptions, VerifyReport } from './contract.js';
 import { type AuditedFile, auditRow, filesIn, sizeOfRows } from './file-audit.js';
@@ -13,6 +14,9 @@ import { checkLog, DamagedRanges, fileOf, type LogCheck } from './log-check.js';
 import { LogLookup } from './log-lookup.js';
 import { type LogRun, runsOf } from './log-run.js';
 import { QueueCheck, REBUILT } from './queue-check.js';
+import { openQueues } from './open-queues.js';
+import { isIndexFileName } from '../index/file-names.js';
+import { listIndexFiles } from '../index/index-folder.js';
 import { checkCheckpoint, checkConfigFiles } from './small-files.js';
 
 const MISSING_LOG = 'restore the file from a copy; a start refuses the store as it is';
@@ -30,12 +34,6 @@ export function verifyStore(options: VerifyOptions): VerifyReport {
     verification.close();
   }
   return verification.report(complete);
-}
-
-interface QueueRow {
-  readonly topic: string;
-  readonly queueId: number;
-  readonly row: readonly AuditedFile[];
 }
 
 class Verification {
@@ -66,7 +64,7 @@ class Verification {
     this.#segmentBytes = sizes.segmentBytes ?? sizeOfRows([this.#logRow]) ?? 0;
     this.#runs = this.#segmentBytes === 0 ? [] : runsOf(files, paths.commitLog, this.#segmentBytes, this.#logRow);
     this.#lookup = new LogLookup(this.#runs);
-    this.#indexPaths = files.list(paths.index).map((name) => join(paths.index, name));
+    this.#indexPaths = listIndexFiles(files, paths.index).map((name) => join(paths.index, name));
     const index = this.#indexPaths.reduce((sum, path) => sum + files.sizeOf(path), 0);
     this.#total = index + this.#logRow.reduce((sum, { bytes }) => sum + bytes, 0);
   }
@@ -77,6 +75,14 @@ class Verification {
       this.#findings.note(paths.abort, undefined, 'the last broker did not end by itself', 'nothing');
     for (const path of filesIn(files, paths.commitLog).others)
       this.#findings.note(path, undefined, "not a segment's name", 'nothing: it is left alone');
+    for (const name of files.list(paths.index))
+      if (!isIndexFileName(name))
+        this.#findings.note(
+          join(paths.index, name),
+          undefined,
+          "not an index file's name",
+          'nothing: it is left alone',
+        );
     auditRow(paths.commitLog, this.#logRow, this.#segmentBytes, MISSING_LOG, this.#findings);
     const check = this.#openQueues();
     this.#walkLog(check);
@@ -125,17 +131,8 @@ class Verification {
 
   #openQueues(): QueueCheck {
     const { files, paths, sizes = {} } = this.options;
-    const rows = this.#queueRows();
-    const fileBytes = sizes.queueFileBytes ?? sizeOfRows(rows.map(({ row }) => row)) ?? 20;
-    const usable = fileBytes % 20 === 0 ? fileBytes : Math.max(20, fileBytes - (fileBytes % 20));
-    const queues = new QueueFiles({
-      files,
-      dir: paths.consumeQueue,
-      temporaryDir: paths.temporary,
-      fileBytes: usable,
-      openMax: 256,
-      mode: 'read',
-    });
+    const { queues, rows, skipped } = openQueues(files, paths, sizes.queueFileBytes);
+    for (const line of skipped) this.#findings.note(paths.consumeQueue, undefined, line, 'nothing: it is left alone');
     this.#queues = queues;
     const check = new QueueCheck({
       queues,
@@ -143,32 +140,15 @@ class Verification {
       lookup: this.#lookup,
       damaged: this.#damaged,
       logMin: this.#logMin,
-      withExtension: files.exists(join(paths.root, 'consumequeue_ext')),
+      withExtension: files.exists(paths.consumeQueueExt),
     });
     this.#check = check;
     for (const { topic, queueId, row } of rows) {
-      auditRow(queues.queueDir(topic, queueId), row, usable, REBUILT, this.#findings);
+      auditRow(queues.queueDir(topic, queueId), row, queues.fileBytes, REBUILT, this.#findings);
       check.add(topic, queueId, row);
     }
     this.#queueCount = rows.length;
     return check;
-  }
-
-  #queueRows(): QueueRow[] {
-    const { files, paths } = this.options;
-    const named = new QueueFiles({
-      files,
-      dir: paths.consumeQueue,
-      temporaryDir: paths.temporary,
-      fileBytes: 20,
-      openMax: 1,
-      mode: 'read',
-    });
-    const { queues, skipped } = named.list();
-    for (const line of skipped) this.#findings.note(paths.consumeQueue, undefined, line, 'nothing: it is left alone');
-    return queues
-      .map(({ topic, queueId }) => ({ topic, queueId, row: filesIn(files, named.queueDir(topic, queueId)).row }))
-      .filter(({ row }) => row.length > 0);
   }
 
   #walkLog(check: QueueCheck): void {
@@ -181,7 +161,7 @@ class Verification {
       damaged: this.#damaged,
       normalExit: this.#normalExit,
       syncedMs: physicMsgTimestamp <= nowMs ? physicMsgTimestamp : 0,
-      queuedEnd: () => this.#queuedEnd(),
+      queuedEnd: () => lastQueuedEnd(this.#queues!),
       onProgress: (at) => onProgress?.(at - this.#logMin, this.#total),
       onRecord: (buffer, offset, _size, physicalOffset) => {
         const problem = readDispatch(buffer, offset, physicalOffset, fields);
@@ -200,19 +180,6 @@ class Verification {
       `a record that no consumer can get: ${problem}`,
       'nothing helps; a start passes over it',
     );
-  }
-
-  #queuedEnd(): number {
-    const queues = this.#queues!;
-    let end = -1;
-    for (const { topic, queueId } of queues.list().queues) {
-      try {
-        end = Math.max(end, queues.bounds(topic, queueId).lastPhysical);
-      } catch (error) {
-        if (!(error instanceof KernelError)) throw error;
-      }
-    }
-    return end;
   }
 
   /** After a crash the next start dispatches again from there on, as far as its files can be opened. */

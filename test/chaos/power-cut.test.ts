@@ -12,7 +12,7 @@ import { sized } from '../support/size.js';
 const CYCLES = sized(10, 150);
 /** Each cycle reads all of the store. */
 const CYCLES_PER_DISK = 10;
-const DISK_BYTES = 256 * 1024 * 1024;
+const DISK_BYTES = 1024 * 1024 * 1024;
 /** A cycle in which fewer sends were acknowledged before the cut proves nothing. */
 const VOID_BELOW = 300;
 const VOID_MAX = 3;
@@ -20,6 +20,8 @@ const LOAD_LIMIT_MS = 30_000;
 const PERSIST_MS = 200;
 /** flushCommitLogThoroughInterval, 4.9's default. */
 const ASYNC_LOSS_MS = 10_000;
+/** So long after its start a cycle is cut at the latest: some flushes later, so that there is something to keep and something to lose. */
+const CUT_AFTER_MS = sized(1500, 3000);
 /** Of a service that gets its turn late, on a machine that does other things, too. */
 const SLACK_MS = 2000;
 
@@ -60,6 +62,7 @@ async function cyclesOnOneDisk(scene: Scene, flushDiskType: FlushMode, count: nu
       if (await cutter.cycle()) valid++;
     }
     process.stderr.write(`    ${flushDiskType}: ${cutter.report()}\n`);
+    assert.ok(cutter.kept > 0, 'nothing was on disk at any of the cuts: they prove nothing');
   } finally {
     await scene.discard(broker, load);
   }
@@ -85,16 +88,24 @@ class Cutter {
     return `${this.#cuts} cuts, ${this.load.acked} acknowledged, lost ${taken}`;
   }
 
+  /** Messages of cycles that a cut did not take. */
+  get kept(): number {
+    return this.load.acked - this.#taken;
+  }
+
   /** Load, cut, start, look. False when there was too little load before the cut. */
   async cycle(): Promise<boolean> {
     const { load, broker, disk, scene } = this;
     const before = load.acked;
     const target = before + VOID_BELOW + scene.random.below(sized(3000, 8000));
+    const cutAtMonoMs = systemClock.monoMs() + scene.random.below(CUT_AFTER_MS);
     load.start(broker.port);
     this.#settings.start(broker.port);
-    await until(() => load.acked >= target, 'as many sends are acknowledged as it takes', LOAD_LIMIT_MS).catch(
-      () => undefined,
-    );
+    await until(
+      () => load.acked >= target && systemClock.monoMs() >= cutAtMonoMs,
+      'as many sends are acknowledged as it takes',
+      LOAD_LIMIT_MS,
+    ).catch(() => undefined);
     const enough = load.acked - before >= VOID_BELOW;
     disk.cutPower();
     const cutMs = systemClock.monoMs();

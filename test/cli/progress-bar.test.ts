@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { BarProgress, commandProgress, LineProgress } from '../../cli/progress-bar.js';
+import { BarProgress, commandProgress, StreamProgress } from '../../cli/progress-bar.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MIB = 1024 * 1024;
@@ -33,7 +33,7 @@ describe('progress of a command', () => {
     const clock = new FakeClock();
     const { stream, text } = terminal(false);
     const progress = commandProgress(clock, stream);
-    assert.ok(progress instanceof LineProgress);
+    assert.ok(progress instanceof StreamProgress);
     for (let tenth = 0; tenth <= 25; tenth += 1) {
       progress.report('reading', tenth * MIB, 50 * MIB);
       clock.advance(100);

@@ -1,3 +1,4 @@
+import type { NewMessage } from '../../plugins/commitlog/contract.js';
 import { encodeRecord } from '../../protocol/message/record.js';
 
 export interface TestRecord {
@@ -31,4 +32,23 @@ export function testRecord(input: TestRecord): Buffer {
     physicalOffset: input.physicalOffset,
     storeTimestamp: input.storeTimestamp ?? 1_700_000_000_000,
   });
+}
+
+/** A message for MessageWriter. */
+export function newMessage(changes: Partial<NewMessage> = {}): NewMessage {
+  return {
+    topic: 'T',
+    queueId: 0,
+    flag: 0,
+    sysFlag: 0,
+    bornTimestamp: 0,
+    bornAddress: Buffer.alloc(4),
+    bornPort: 0,
+    reconsumeTimes: 0,
+    preparedTransactionOffset: 0,
+    body: Buffer.from('x'),
+    properties: '',
+    waitStore: true,
+    ...changes,
+  };
 }

@@ -1,3 +1,4 @@
+import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import { type IndexAnswer, type IndexPlace, type IndexQuery, queryIndex } from '../../store/index/query.js';
 
@@ -6,7 +7,7 @@ export interface QueryIndexArgs {
   readonly query: IndexQuery;
 }
 
-/** A query of the index on a pool thread: it reads what lies cold, and may wait for what is being written. */
-export default function queryIndexTask({ place, query }: QueryIndexArgs): IndexAnswer {
-  return queryIndex(nodeFiles, place, query);
+/** A query of the index: it reads what lies cold, and may wait for what is being written. */
+export default function queryIndexTask({ place, query }: QueryIndexArgs, files: StoreFiles = nodeFiles): IndexAnswer {
+  return queryIndex(files, place, query);
 }

@@ -1,6 +1,5 @@
-import { readInt64 } from '../../protocol/int64.js';
-import { storeTimestampAt, SYS_FLAG_AT } from '../../protocol/message/record.js';
-import { scanRecord } from '../../store/commitlog/record-scan.js';
+import { RECORD_TIME_BYTES } from '../../store/commitlog/record-layout.js';
+import { storeTimeOf } from '../../store/commitlog/record-scan.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
@@ -22,8 +21,6 @@ export interface SearchOffsetArgs {
   readonly segmentBytes: number;
 }
 
-const HEAD_BYTES = 96;
-
 /** Finds a queue offset by store time, or the store time of the first message, in files that may lie cold. */
 export default async function searchOffset(args: SearchOffsetArgs): Promise<number> {
   const { topic, queueId, minOffset, maxOffset, temporaryDir, timestampMs } = args;
@@ -36,14 +33,12 @@ export default async function searchOffset(args: SearchOffsetArgs): Promise<numb
     openMax: 8,
     mode: 'read',
   });
-  const head = Buffer.alloc(HEAD_BYTES);
+  const head = Buffer.alloc(RECORD_TIME_BYTES);
   const storeTimestamp = (offset: number): number => {
     const unit = offset < maxOffset ? queues.read(topic, queueId, offset, 1) : head.subarray(0, 0);
     if (unit.length < UNIT_BYTES) return -1;
     const physicalOffset = unitPhysicalOffset(unit, 0);
-    const read = segments.read(head, 0, HEAD_BYTES, physicalOffset);
-    if (scanRecord(head, 0, read, physicalOffset) <= 0) return -1;
-    return readInt64(head, storeTimestampAt(head.readInt32BE(SYS_FLAG_AT)));
+    return storeTimeOf(head, segments.read(head, 0, head.length, physicalOffset), physicalOffset);
   };
   try {
     if (timestampMs === undefined) return storeTimestamp(minOffset);

@@ -189,8 +189,8 @@ export class Dispatcher implements Service {
       if (end <= firstOffset) return;
       const count = end - firstOffset;
       ext?.keep(count);
-      const [topic, queueId] = [this.#table.topicOf(row), this.#table.queueIdOf(row)];
-      this.#queues.write(topic, queueId, firstOffset, bytes, count * UNIT_BYTES, 0, ext);
+      const topic = this.#table.topicOf(row);
+      this.#queues.write(topic, this.#table.queueIdOf(row), firstOffset, bytes, count * UNIT_BYTES, 0, ext);
       if (end > this.#table.get(row, QueueWord.dispatched)) this.#table.set(row, QueueWord.dispatched, end);
       this.#arrivals.push(row);
     });

@@ -6,6 +6,7 @@ import { encodeUpdateConsumerOffset } from '../../../protocol/headers/update-con
 import type { DiskUsage } from '../../../store/files/disk-usage.js';
 import { fillTopic, hours, logFiles, makeOld, smallFiles } from '../../support/old-store.js';
 import { pullAll, send } from '../../support/send-pull.js';
+import { newMessage } from '../../support/records.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
 import { until } from '../../support/until.js';
@@ -88,20 +89,7 @@ describe('a disk above diskSpaceWarningLevelRatio (B07)', () => {
     const disks = new FakeDisks();
     disks.logPercent = 95;
     await using broker = await brokerOn(dir.path, disks);
-    const { status, reason } = await broker.get(MessageWriter).append({
-      topic: 'T',
-      queueId: 0,
-      flag: 0,
-      sysFlag: 0,
-      bornTimestamp: 0,
-      bornAddress: Buffer.alloc(4),
-      bornPort: 0,
-      reconsumeTimes: 0,
-      preparedTransactionOffset: 0,
-      body: Buffer.from('x'),
-      properties: '',
-      waitStore: true,
-    });
+    const { status, reason } = await broker.get(MessageWriter).append(newMessage());
     assert.equal(status, 'readOnly');
     assert.match(reason, /disk is full/);
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { AppendGate, MessageWriter, type NewMessage } from '../../../plugins/commitlog/contract.js';
+import { AppendGate, MessageWriter } from '../../../plugins/commitlog/contract.js';
 import { Topics } from '../../../plugins/topics/contract.js';
 import { ResponseCode } from '../../../protocol/codes.js';
+import { newMessage } from '../../support/records.js';
 import type { RawClient } from '../../support/raw-client.js';
 import { heartbeat, pullAll, send, sendAsk, sentOf, subscriptionTo } from '../../support/send-pull.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
@@ -19,21 +20,7 @@ function closeRing(broker: TestBroker): () => void {
 
 /** Any settled append tells those who wait that there is room. */
 async function makeRoom(broker: TestBroker): Promise<void> {
-  const message: NewMessage = {
-    topic: 'Other',
-    queueId: 0,
-    flag: 0,
-    sysFlag: 0,
-    bornTimestamp: 0,
-    bornAddress: Buffer.alloc(4),
-    bornPort: 0,
-    reconsumeTimes: 0,
-    preparedTransactionOffset: 0,
-    body: Buffer.from('x'),
-    properties: '',
-    waitStore: true,
-  };
-  assert.equal((await broker.get(MessageWriter).append(message)).status, 'stored');
+  assert.equal((await broker.get(MessageWriter).append(newMessage({ topic: 'Other' }))).status, 'stored');
 }
 
 function writeSends(client: RawClient, count: number, bodyBytes = 10) {

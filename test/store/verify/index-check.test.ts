@@ -36,10 +36,18 @@ describe('verifying an index file finds, with its position,', () => {
 
   it('how many slots and entries it has', () => {
     const byDefault = 40 + 5_000_000 * 4 + 20_000_000 * 20;
-    assert.deepEqual(indexShape(byDefault, undefined, undefined), { slots: 5_000_000, entries: 20_000_000 });
-    assert.deepEqual(indexShape(1384, undefined, undefined), { slots: 16, entries: 64 });
-    assert.deepEqual(indexShape(40 + 7 * 4 + 3 * 20, 7, 3), { slots: 7, entries: 3 });
-    assert.deepEqual(indexShape(40 + 7 * 4 + 3 * 20, 7, undefined), { slots: 7, entries: 3 });
+    assert.deepEqual(indexShape(byDefault, undefined, undefined), {
+      slots: 5_000_000,
+      entries: 20_000_000,
+      fileBytes: byDefault,
+    });
+    assert.deepEqual(indexShape(1384, undefined, undefined), { slots: 16, entries: 64, fileBytes: 1384 });
+    assert.deepEqual(indexShape(40 + 7 * 4 + 3 * 20, 7, 3), { slots: 7, entries: 3, fileBytes: 40 + 7 * 4 + 3 * 20 });
+    assert.deepEqual(indexShape(40 + 7 * 4 + 3 * 20, 7, undefined), {
+      slots: 7,
+      entries: 3,
+      fileBytes: 40 + 7 * 4 + 3 * 20,
+    });
     assert.equal(indexShape(1383, undefined, undefined), undefined);
     assert.equal(indexShape(40, undefined, undefined), undefined);
   });
