@@ -18,3 +18,10 @@ export function writeInt64(buffer: Buffer, value: number, at: number): number {
   buffer.writeUInt32BE(value - high * TWO_32, at + 4);
   return at + 8;
 }
+
+/** As `writeInt64`, where many fields are written one after the other through the memory's view. */
+export function setInt64(view: DataView, at: number, value: number): void {
+  const high = Math.floor(value / TWO_32);
+  view.setInt32(at, high);
+  view.setInt32(at + 4, value - high * TWO_32);
+}
