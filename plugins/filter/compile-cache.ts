@@ -34,7 +34,7 @@ export class CompileCache {
     const outcome = this.outcomes.get(key) ?? attempt(compile);
     this.forget(key);
     this.keep(key, outcome);
-    this.newest = { type, expression, outcome };
+    this.newest = this.outcomes.has(key) ? { type, expression, outcome } : undefined;
     return outcome;
   }
 
