@@ -1,4 +1,4 @@
-import { readInt64, setInt64 } from '../../protocol/int64.js';
+import { readInt32, readInt64, setInt64 } from '../../protocol/int64.js';
 
 /** A ConsumeQueue unit: physical offset (64 bits), record size (32), tags code (64), big-endian (4.9: ConsumeQueue). */
 export const UNIT_BYTES = 20;
@@ -27,7 +27,7 @@ export function unitPhysicalOffset(buffer: Buffer, at: number): number {
 }
 
 export function unitSize(buffer: Buffer, at: number): number {
-  return buffer.readInt32BE(at + 8);
+  return readInt32(buffer, at + 8);
 }
 
 export function unitTagsCode(buffer: Buffer, at: number): bigint {
@@ -36,8 +36,8 @@ export function unitTagsCode(buffer: Buffer, at: number): bigint {
 
 /** True for a unit that stands for a record: neither unwritten nor blank. */
 export function isRecordUnit(buffer: Buffer, at: number): boolean {
-  const size = buffer.readInt32BE(at + 8);
-  return size > 0 && size < TORN_BLANK_MIN && buffer.readInt32BE(at) >= 0;
+  const size = readInt32(buffer, at + 8);
+  return size > 0 && size < TORN_BLANK_MIN && (buffer[at] as number) < 0x80;
 }
 
 export function isBlankUnit(buffer: Buffer, at: number): boolean {
