@@ -32,3 +32,15 @@ export function writeInt64(buffer: Buffer, value: number, at: number): number {
   buffer.writeUInt32BE(value - high * TWO_32, at + 4);
   return at + 8;
 }
+
+/** As `readInt64`, where many fields are read one after the other through the memory's view. */
+export function getInt64(view: DataView, at: number): number {
+  return view.getInt32(at) * TWO_32 + view.getUint32(at + 4);
+}
+
+/** As `writeInt64`, where many fields are written one after the other through the memory's view. */
+export function setInt64(view: DataView, at: number, value: number): void {
+  const high = Math.floor(value / TWO_32);
+  view.setInt32(at, high);
+  view.setInt32(at + 4, value - high * TWO_32);
+}

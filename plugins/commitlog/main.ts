@@ -10,6 +10,9 @@ import { CommitLogReader } from './log-reader.js';
 import { NextSegment } from './next-segment.js';
 import { OpenStore } from './open-store.js';
 
+/** Room that the writer takes at once: large enough for large pages, small enough to be no pause. */
+const CLEAR_AHEAD_BYTES = 128 * 1024;
+
 /** The store's life: open and recover, run the writer, and at the end say whether all of it reached the disk. */
 @injectable()
 export class CommitLog implements PluginMain {
@@ -30,6 +33,7 @@ export class CommitLog implements PluginMain {
     const followers = this.options.flushDiskType === 'SYNC_FLUSH' ? ['flush', 'reput'] : ['reput'];
     this.#service = await startCommitLog(this.threads, {
       log: this.store.log,
+      clearAheadBytes: this.#clearAheadBytes(),
       rings: [{ memory: this.gate.memory, producer: this.store.wake.address }],
       watermarks: this.store.watermarks.memory,
       queueTable: this.store.queueTable.memory,
@@ -46,6 +50,12 @@ export class CommitLog implements PluginMain {
     const clean = this.#allIsSafe();
     if (!clean) this.logger.warn({}, 'not everything was synced and dispatched: the next start recovers the store');
     await this.store.close(clean);
+  }
+
+  /** In memory, or filled already, there is nothing to gain. */
+  #clearAheadBytes(): number {
+    if (this.store.inMemory || this.options.warmMapedFileEnable) return 0;
+    return Math.min(CLEAR_AHEAD_BYTES, Math.ceil(this.options.mappedFileSizeCommitLog / 4));
   }
 
   /** Readers were stopped before: flush and dispatch have reached the end, or never will. */

@@ -51,7 +51,7 @@ export class Pull implements PluginMain {
   ) {}
 
   start(): void {
-    this.router.handle(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
+    this.router.handleInPlace(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
     this.connections.onClose((connection) => this.#dropped(connection));
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;

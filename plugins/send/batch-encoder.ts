@@ -1,14 +1,15 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
+import { copyBytes, viewOf } from '../../protocol/copy.js';
 import { ProtocolError } from '../../protocol/errors.js';
 import { ResponseCode, SysFlag } from '../../protocol/codes.js';
 import { BatchReader } from '../../protocol/message/batch.js';
-import { crc32 } from '../../protocol/message/crc.js';
-import { PROPERTIES_BYTES_MAX, TOPIC_BYTES_MAX } from '../../protocol/message/record.js';
+import { copyWithCrc } from '../../protocol/message/crc.js';
+import { BODY_CRC_AT, PROPERTIES_BYTES_MAX, TOPIC_BYTES_MAX } from '../../protocol/message/record.js';
 import { AppendGate } from '../commitlog/contract.js';
 import { afterTopic } from './after-topic.js';
 import { PendingSend } from './pending-send.js';
-import { PropertyScan, copyBytes } from './property-scan.js';
+import { PropertyScan } from './property-scan.js';
 import { SendEncoder, writeTopic, type Encoded } from './encoder.js';
 import { illegal } from './steps.js';
 import type { SendWork } from './work.js';
@@ -25,7 +26,7 @@ export class BatchEncoder {
   readonly #reader = new BatchReader();
   readonly #scan: PropertyScan;
   /** The request's properties as they are put behind those of each record. */
-  #shared = Buffer.alloc(0);
+  #shared = viewOf(Buffer.alloc(0));
 
   constructor(
     @inject(AppendGate) private readonly gate: AppendGate,
@@ -37,11 +38,10 @@ export class BatchEncoder {
 
   encode(work: SendWork): Encoded {
     if (!this.#isAccepted(work)) return 'refused';
-    const { fields, request, topic } = work;
+    const { request, topic } = work;
     this.encoder.begin(work);
-    const shared = Buffer.allocUnsafe(this.#scan.storedBytes);
-    this.#scan.write(fields.buffer, shared, 0);
-    this.#shared = shared;
+    this.#shared = viewOf(Buffer.allocUnsafe(this.#scan.storedBytes));
+    this.#scan.write(work.propertySource, this.#shared, 0);
     const measured = this.#measure(work);
     if (measured === undefined) return 'refused';
     const start = this.gate.reserve(measured.bytes);
@@ -78,12 +78,12 @@ export class BatchEncoder {
   /** Bytes and number of the records, or undefined when one is refused, and with it all. */
   #measure(work: SendWork): { bytes: number; records: number } | undefined {
     const { request } = work;
-    const reader = this.#reader.reset(request.buffer, request.bodyStart, request.bodyEnd);
+    const reader = this.#reader.reset(work.source, request.bodyStart, request.bodyEnd);
     let bytes = 0;
     let records = 0;
     try {
       while (reader.next()) {
-        const propertiesBytes = this.#propertiesBytes(request.buffer);
+        const propertiesBytes = this.#propertiesBytes(work.source);
         if (propertiesBytes > PROPERTIES_BYTES_MAX) throw new ProtocolError(illegal(this.options.maxMessageSize));
         bytes += this.encoder.head.recordBytes(reader.bodyEnd - reader.bodyStart, work.topic.length, propertiesBytes);
         records++;
@@ -101,32 +101,38 @@ export class BatchEncoder {
   }
 
   #write(work: SendWork, start: number): void {
-    const { buffer, bodyStart, bodyEnd } = work.request;
-    const { bytes } = this.gate;
+    const { source, topic } = work;
+    const { bytes, view } = this.gate;
     const { head } = this.encoder;
-    const reader = this.#reader.reset(buffer, bodyStart, bodyEnd);
+    const reader = this.#reader.reset(source, work.request.bodyStart, work.request.bodyEnd);
+    const shared = this.#shared;
     let at = start;
     while (reader.next()) {
       const bodyBytes = reader.bodyEnd - reader.bodyStart;
-      const propertiesBytes = this.#propertiesBytes(buffer);
+      const propertiesBytes = this.#propertiesBytes(source);
       head.flag = reader.flag;
-      const total = head.recordBytes(bodyBytes, work.topic.length, propertiesBytes);
-      at = head.write(bytes, at, total, crc32(buffer, reader.bodyStart, reader.bodyEnd), bodyBytes);
-      at += copyBytes(buffer, reader.bodyStart, reader.bodyEnd, bytes, at);
-      at = bytes.writeInt16BE(propertiesBytes, writeTopic(bytes, at, work.topic));
-      at += copyBytes(buffer, reader.propertiesStart, reader.propertiesEnd, bytes, at);
-      if (this.#needsSeparator(buffer)) bytes[at++] = PROPERTY_END;
-      at += copyBytes(this.#shared, 0, this.#shared.length, bytes, at);
+      const bodyAt = head.write(view, at, head.recordBytes(bodyBytes, topic.length, propertiesBytes), bodyBytes);
+      view.setInt32(at + BODY_CRC_AT, copyWithCrc(source, reader.bodyStart, reader.bodyEnd, view, bodyAt));
+      at = writeTopic(bytes, bodyAt + bodyBytes, topic);
+      view.setInt16(at, propertiesBytes);
+      at += 2;
+      at += copyBytes(source, reader.propertiesStart, reader.propertiesEnd, view, at);
+      if (this.#needsSeparator(source)) view.setUint8(at++, PROPERTY_END);
+      at += copyBytes(shared, 0, shared.byteLength, view, at);
     }
   }
 
-  #propertiesBytes(buffer: Buffer): number {
+  #propertiesBytes(source: DataView): number {
     const own = this.#reader.propertiesEnd - this.#reader.propertiesStart;
-    return own + (this.#needsSeparator(buffer) ? 1 : 0) + this.#shared.length;
+    return own + (this.#needsSeparator(source) ? 1 : 0) + this.#shared.byteLength;
   }
 
-  #needsSeparator(buffer: Buffer): boolean {
+  #needsSeparator(source: DataView): boolean {
     const { propertiesStart, propertiesEnd } = this.#reader;
-    return propertiesEnd > propertiesStart && this.#shared.length > 0 && buffer[propertiesEnd - 1] !== PROPERTY_END;
+    return (
+      propertiesEnd > propertiesStart &&
+      this.#shared.byteLength > 0 &&
+      source.getUint8(propertiesEnd - 1) !== PROPERTY_END
+    );
   }
 }

@@ -19,12 +19,14 @@ export interface Answering {
   readonly counters: Counters;
 }
 
+const NONE: readonly number[] = [];
+
 /** One send request between the ring and its answer. */
 export class PendingSend implements PendingAppend {
   #queueOffset = 0;
   #physicalOffset = 0;
-  /** Message ids of a batch, comma-joined; empty for a single message. */
-  #batchIds = '';
+  /** Physical offsets of a batch's other messages. */
+  #others = NONE;
 
   constructor(
     private readonly answering: Answering,
@@ -43,18 +45,18 @@ export class PendingSend implements PendingAppend {
     this.answering.counters.putBytes += this.bytes;
     this.#queueOffset = queueOffsetAt(ring, start);
     this.#physicalOffset = physicalOffsetAt(ring, start);
-    if (this.records > 1 && !this.oneway) this.#batchIds = this.#idsOf(ring, start);
+    if (this.records > 1 && !this.oneway) this.#others = this.#othersIn(ring, start);
   }
 
   settle(status: AppendStatus, reason: string): void {
     if (this.oneway || this.connection.closed) return;
-    if (status === 'stored' && this.#batchIds === '') this.#answerFast();
+    if (status === 'stored') this.#answerFast();
     else this.connection.reply(this, this.#reply(status, reason));
   }
 
   #answerFast(): void {
     const { fast } = this.answering;
-    const at = this.connection.reserve(fast.bytesMax);
+    const at = this.connection.reserve(fast.bytesFor(this.records));
     const { outbound } = this.connection;
     const end = fast.write(
       outbound,
@@ -64,19 +66,19 @@ export class PendingSend implements PendingAppend {
       this.queueId,
       this.#queueOffset,
       this.#physicalOffset,
+      this.#others,
     );
     this.connection.written(end);
   }
 
   #reply(status: AppendStatus, reason: string): Reply {
-    const { region: MSG_REGION, traceOn: TRACE_ON, host } = this.answering;
+    const { region: MSG_REGION, traceOn: TRACE_ON } = this.answering;
     switch (status) {
       case 'stored':
       case 'flushTimeout':
       case 'flushFailed': {
         const code = status === 'stored' ? ResponseCode.SUCCESS : ResponseCode.FLUSH_DISK_TIMEOUT;
-        const msgId = this.#batchIds || createOffsetMessageId(host.address, host.port, this.#physicalOffset);
-        const place = { msgId, queueId: this.queueId, queueOffset: this.#queueOffset };
+        const place = { msgId: this.#ids(), queueId: this.queueId, queueOffset: this.#queueOffset };
         return { code, ext: encodeSendMessageResponse({ MSG_REGION, TRACE_ON, ...place }, this.serialize) };
       }
       case 'tooLarge':
@@ -94,11 +96,19 @@ export class PendingSend implements PendingAppend {
     }
   }
 
-  #idsOf(ring: DataView, start: number): string {
+  #othersIn(ring: DataView, start: number): readonly number[] {
+    const offsets: number[] = [];
+    let at = start;
+    for (let i = 1; i < this.records; i++) {
+      at += ring.getInt32(at + TOTAL_SIZE_AT);
+      offsets.push(physicalOffsetAt(ring, at));
+    }
+    return offsets;
+  }
+
+  #ids(): string {
     const { address, port } = this.answering.host;
-    const ids: string[] = [];
-    for (let i = 0, at = start; i < this.records; i++, at += ring.getInt32(at + TOTAL_SIZE_AT))
-      ids.push(createOffsetMessageId(address, port, physicalOffsetAt(ring, at)));
-    return ids.join(',');
+    const offsets = [this.#physicalOffset, ...this.#others];
+    return offsets.map((offset) => createOffsetMessageId(address, port, offset)).join(',');
   }
 }

@@ -1,3 +1,5 @@
+import { copyBytes, viewOf } from '../../protocol/copy.js';
+
 const NAME_END = 1;
 const PROPERTY_END = 2;
 const WAIT = Buffer.from('WAIT');
@@ -18,17 +20,17 @@ export class PropertyScan {
   transaction = false;
   /** Bytes of what is stored, separators between the properties included. */
   keptBytes = 0;
-  readonly #clusterEntry: Buffer;
+  readonly #clusterEntry: DataView;
   #ranges = new Int32Array(32);
   #count = 0;
 
   constructor(cluster: string) {
-    this.#clusterEntry = Buffer.from(`CLUSTER\u0001${cluster}`);
+    this.#clusterEntry = viewOf(Buffer.from(`CLUSTER\u0001${cluster}`));
   }
 
   /** Bytes that `write` writes. */
   get storedBytes(): number {
-    return this.keptBytes + (this.keptBytes > 0 ? 1 : 0) + this.#clusterEntry.length;
+    return this.keptBytes + (this.keptBytes > 0 ? 1 : 0) + this.#clusterEntry.byteLength;
   }
 
   scan(bytes: Uint8Array, start: number, end: number): void {
@@ -51,14 +53,14 @@ export class PropertyScan {
   }
 
   /** Writes the stored properties with the broker's CLUSTER behind them; returns the position after them. */
-  write(source: Buffer, target: Buffer, at: number): number {
+  write(source: DataView, target: DataView, at: number): number {
     let to = at;
     for (let i = 0; i < this.#count; i++) {
-      if (i > 0) target[to++] = PROPERTY_END;
+      if (i > 0) target.setUint8(to++, PROPERTY_END);
       to += copyBytes(source, this.#ranges[i * 2], this.#ranges[i * 2 + 1], target, to);
     }
-    if (this.#count > 0) target[to++] = PROPERTY_END;
-    return to + copyBytes(this.#clusterEntry, 0, this.#clusterEntry.length, target, to);
+    if (this.#count > 0) target.setUint8(to++, PROPERTY_END);
+    return to + copyBytes(this.#clusterEntry, 0, this.#clusterEntry.byteLength, target, to);
   }
 
   /** Neighbours that stay together are one range, so that as a rule all properties are one copy. */
@@ -98,16 +100,6 @@ export class PropertyScan {
         return true;
     }
   }
-}
-
-/** For short ranges a loop is cheaper than a call out of JavaScript. */
-const LOOP_BYTES_MAX = 48;
-
-/** Copies `source[start, end)`; returns how many bytes that were. */
-export function copyBytes(source: Buffer, start: number, end: number, target: Buffer, at: number): number {
-  if (end - start > LOOP_BYTES_MAX) return source.copy(target, at, start, end);
-  for (let i = start; i < end; i++) target[at + i - start] = source[i];
-  return end - start;
 }
 
 function named(bytes: Uint8Array, at: number, name: Buffer): boolean {

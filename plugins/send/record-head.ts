@@ -1,18 +1,17 @@
-import { writeInt64 } from '../../protocol/int64.js';
+import { setInt64 } from '../../protocol/int64.js';
 import {
-  BODY_CRC_AT,
   BORN_HOST_AT,
   BORN_TIMESTAMP_AT,
   FLAG_AT,
   MAGIC_AT,
   MESSAGE_MAGIC,
-  PHYSICAL_OFFSET_AT,
   QUEUE_ID_AT,
-  QUEUE_OFFSET_AT,
   SYS_FLAG_AT,
   recordBytes,
   withHostFlags,
 } from '../../protocol/message/record.js';
+
+const STORE_TIMESTAMP_BYTES = 8;
 
 /**
  * The fixed part of the records of one request, filled in again for each: the path of every send makes no object for it. Addresses
@@ -38,33 +37,32 @@ export class RecordHead {
   }
 
   /**
-   * Writes everything before the body and returns where the body goes. Queue offset, physical offset and store time stay zero: the
-   * log's writer fills them in.
+   * Writes everything before the body but its checksum, and returns where the body goes. Queue offset, physical offset and store time
+   * are left to the log's writer.
    */
-  write(target: Buffer, at: number, totalBytes: number, bodyCrc: number, bodyBytes: number): number {
-    target.writeInt32BE(totalBytes, at);
-    target.writeInt32BE(MESSAGE_MAGIC, at + MAGIC_AT);
-    target.writeInt32BE(bodyCrc, at + BODY_CRC_AT);
-    target.writeInt32BE(this.queueId, at + QUEUE_ID_AT);
-    target.writeInt32BE(this.flag, at + FLAG_AT);
-    writeInt64(target, 0, at + QUEUE_OFFSET_AT);
-    writeInt64(target, 0, at + PHYSICAL_OFFSET_AT);
-    target.writeInt32BE(this.#storedSysFlag(), at + SYS_FLAG_AT);
-    writeInt64(target, this.bornTimestamp, at + BORN_TIMESTAMP_AT);
-    let to = this.#writeHost(target, at + BORN_HOST_AT, this.bornAddress, this.bornPort);
-    to = writeInt64(target, 0, to);
-    to = this.#writeHost(target, to, this.storeAddress, this.storePort);
-    to = target.writeInt32BE(this.reconsumeTimes, to);
-    to = writeInt64(target, 0, to);
-    return target.writeInt32BE(bodyBytes, to);
+  write(target: DataView, at: number, totalBytes: number, bodyBytes: number): number {
+    target.setInt32(at, totalBytes);
+    target.setInt32(at + MAGIC_AT, MESSAGE_MAGIC);
+    target.setInt32(at + QUEUE_ID_AT, this.queueId);
+    target.setInt32(at + FLAG_AT, this.flag);
+    target.setInt32(at + SYS_FLAG_AT, this.#storedSysFlag());
+    setInt64(target, at + BORN_TIMESTAMP_AT, this.bornTimestamp);
+    let to = setHost(target, at + BORN_HOST_AT, this.bornAddress, this.bornPort);
+    to = setHost(target, to + STORE_TIMESTAMP_BYTES, this.storeAddress, this.storePort);
+    target.setInt32(to, this.reconsumeTimes);
+    setInt64(target, to + 4, 0);
+    target.setInt32(to + 12, bodyBytes);
+    return to + 16;
   }
 
   #storedSysFlag(): number {
     return withHostFlags(this.sysFlag, this.bornAddress.length === 16, this.storeAddress.length === 16);
   }
+}
 
-  #writeHost(target: Buffer, at: number, address: Uint8Array, port: number): number {
-    for (let i = 0; i < address.length; i++) target[at + i] = address[i];
-    return target.writeInt32BE(port, at + address.length);
-  }
+function setHost(target: DataView, at: number, address: Uint8Array, port: number): number {
+  for (let i = 0; i < address.length; i += 4)
+    target.setInt32(at + i, (address[i] << 24) | (address[i + 1] << 16) | (address[i + 2] << 8) | address[i + 3]);
+  target.setInt32(at + address.length, port);
+  return at + address.length + 4;
 }

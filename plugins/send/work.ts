@@ -1,3 +1,4 @@
+import { LastView } from '../../protocol/copy.js';
 import type { Request } from '../../protocol/command.js';
 import type { TopicConfig } from '../../protocol/bodies/topic-config.js';
 import { SendFields } from '../../protocol/headers/send-message-fast.js';
@@ -15,6 +16,8 @@ export interface Refusal {
  */
 export class SendWork {
   readonly fields = new SendFields();
+  readonly #chunk = new LastView();
+  readonly #texts = new LastView();
   request!: Request;
   connection!: Connection;
   topic = '';
@@ -26,6 +29,17 @@ export class SendWork {
   answeredQueueId = 0;
   sysFlag = 0;
   refusal: Refusal | undefined;
+
+  /** What the request's body lies in. */
+  get source(): DataView {
+    return this.#chunk.of(this.request.buffer);
+  }
+
+  /** What its properties lie in. */
+  get propertySource(): DataView {
+    const { buffer } = this.fields;
+    return (buffer === this.request.buffer ? this.#chunk : this.#texts).of(buffer);
+  }
 
   /** Always false, so that a step ends with `return work.refuse(…)`. */
   refuse(code: number, remark: string): false {

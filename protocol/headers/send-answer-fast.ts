@@ -51,8 +51,8 @@ const slots: ReadonlySet<string> = new Set(['msgId', 'queueId', 'queueOffset']);
 
 /** Bound to what does not change from answer to answer: region, trace switch and the store's host, which the message id begins with. */
 export class SendAnswer {
-  /** Space that one answer needs at most. */
-  readonly bytesMax: number;
+  /** Space that the answer to a single message needs at most. */
+  private readonly bytesMax: number;
   private readonly idPrefix: Buffer;
   private readonly json: readonly Part[];
   private readonly jsonHead = Buffer.from('{"code":');
@@ -86,7 +86,15 @@ export class SendAnswer {
     return this.idPrefix.length + 16;
   }
 
-  /** Writes the whole frame at `at`, where `bytesMax` bytes must be free; returns the position after it. */
+  /** Space that the answer to so many messages needs at most. */
+  bytesFor(messages: number): number {
+    return this.bytesMax + (messages - 1) * (this.idBytes + 1);
+  }
+
+  /**
+   * Writes the whole frame at `at`, where `bytesFor` bytes must be free; returns the position after it. A batch has a physical offset,
+   * and so a message id, for each of its messages: the first one's and those of the others.
+   */
   write(
     target: Buffer,
     at: number,
@@ -95,11 +103,12 @@ export class SendAnswer {
     queueId: number,
     queueOffset: number,
     physicalOffset: number,
+    others: readonly number[],
   ): number {
     const end =
       to.serialize === Serialize.JSON
-        ? this.writeJson(target, at + 8, to.opaque, code, queueId, queueOffset, physicalOffset)
-        : this.writeBinary(target, at + 8, to.opaque, code, queueId, queueOffset, physicalOffset);
+        ? this.writeJson(target, at + 8, to.opaque, code, queueId, queueOffset, physicalOffset, others)
+        : this.writeBinary(target, at + 8, to.opaque, code, queueId, queueOffset, physicalOffset, others);
     target.writeInt32BE(end - at - 4, at);
     target.writeUInt32BE(((to.serialize << 24) | (end - at - 8)) >>> 0, at + 4);
     return end;
@@ -113,11 +122,12 @@ export class SendAnswer {
     queueId: number,
     queueOffset: number,
     physicalOffset: number,
+    others: readonly number[],
   ): number {
     let at = writeDecimal(target, code, put(target, this.jsonHead, start));
     for (const { bytes, slot } of this.json) {
       at = put(target, bytes, at);
-      if (slot === 'msgId') at = this.writeId(target, at, physicalOffset);
+      if (slot === 'msgId') at = this.writeIds(target, at, physicalOffset, others);
       else if (slot !== undefined) at = writeDecimal(target, slot === 'queueId' ? queueId : queueOffset, at);
     }
     return put(target, this.jsonTail, writeDecimal(target, opaque, put(target, this.jsonOpaque, at)));
@@ -132,6 +142,7 @@ export class SendAnswer {
     queueId: number,
     queueOffset: number,
     physicalOffset: number,
+    others: readonly number[],
   ): number {
     let at = target.writeInt16BE(code, start);
     target[at] = LanguageCode.JAVA;
@@ -139,13 +150,24 @@ export class SendAnswer {
     at = target.writeInt32BE(opaque, at);
     at = target.writeInt32BE(CommandFlag.RESPONSE, at);
     const extAt = target.writeInt32BE(0, at) + 4;
-    at = target.writeInt32BE(this.idBytes, put(target, this.names.msgId, extAt));
-    at = this.writeId(target, at, physicalOffset);
+    const idsBytes = this.idBytes + others.length * (this.idBytes + 1);
+    at = target.writeInt32BE(idsBytes, put(target, this.names.msgId, extAt));
+    at = this.writeIds(target, at, physicalOffset, others);
     at = writeNumberField(target, this.names.queueId, queueId, at);
     at = writeNumberField(target, this.names.queueOffset, queueOffset, at);
     at = put(target, this.added, at);
     target.writeInt32BE(at - extAt, extAt - 4);
     return at;
+  }
+
+  /** Comma-joined. */
+  private writeIds(target: Buffer, at: number, physicalOffset: number, others: readonly number[]): number {
+    let to = this.writeId(target, at, physicalOffset);
+    for (let i = 0; i < others.length; i++) {
+      target[to] = 0x2c;
+      to = this.writeId(target, to + 1, others[i]);
+    }
+    return to;
   }
 
   private writeId(target: Buffer, at: number, physicalOffset: number): number {

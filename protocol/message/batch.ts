@@ -5,6 +5,7 @@
  *    4  int32  magic, 0       16  int32  body size, body
  *    8  int32  body CRC, 0        int16  properties size, properties
  */
+import { viewOf } from '../copy.js';
 import { ProtocolError } from '../errors.js';
 import { PROPERTIES_BYTES_MAX } from './record.js';
 
@@ -17,13 +18,13 @@ export class BatchReader {
   bodyEnd = 0;
   propertiesStart = 0;
   propertiesEnd = 0;
-  private buffer: Buffer = Buffer.alloc(0);
+  private view: DataView = new DataView(new ArrayBuffer(0));
   private at = 0;
   private end = 0;
 
-  /** Begins at `buffer[start, end)`. */
-  reset(buffer: Buffer, start: number, end: number): this {
-    this.buffer = buffer;
+  /** Begins at `view[start, end)`. */
+  reset(view: DataView, start: number, end: number): this {
+    this.view = view;
     this.at = start;
     this.end = end;
     return this;
@@ -31,24 +32,24 @@ export class BatchReader {
 
   /** False at the end. Throws ProtocolError when a record's sizes do not fit together or pass the body. */
   next(): boolean {
-    const { buffer, at, end } = this;
+    const { view, at, end } = this;
     if (at === end) return false;
     if (end - at < FIXED_BYTES) throw new ProtocolError(`batch ends with ${end - at} bytes that are no record`);
-    const totalBytes = buffer.readInt32BE(at);
-    const bodyBytes = buffer.readInt32BE(at + 16);
+    const totalBytes = view.getInt32(at);
+    const bodyBytes = view.getInt32(at + 16);
     if (totalBytes > end - at) throw new ProtocolError(`batch record of ${totalBytes} bytes passes the body`);
     if (bodyBytes < 0 || bodyBytes > totalBytes - FIXED_BYTES) {
       throw new ProtocolError(`batch record of ${totalBytes} bytes with a body of ${bodyBytes}`);
     }
     this.bodyStart = at + 20;
     this.bodyEnd = this.bodyStart + bodyBytes;
-    const propertiesBytes = buffer.readInt16BE(this.bodyEnd);
+    const propertiesBytes = view.getInt16(this.bodyEnd);
     if (propertiesBytes < 0 || FIXED_BYTES + bodyBytes + propertiesBytes !== totalBytes) {
       throw new ProtocolError(`batch record sizes do not add up to its ${totalBytes} bytes`);
     }
     this.propertiesStart = this.bodyEnd + 2;
     this.propertiesEnd = this.propertiesStart + propertiesBytes;
-    this.flag = buffer.readInt32BE(at + 12);
+    this.flag = view.getInt32(at + 12);
     this.at = at + totalBytes;
     return true;
   }
@@ -63,14 +64,14 @@ export interface BatchMessage {
 
 /** Number of inner records; throws ProtocolError when the body is broken anywhere. */
 export function countBatch(buffer: Buffer, start = 0, end = buffer.length): number {
-  const reader = new BatchReader().reset(buffer, start, end);
+  const reader = new BatchReader().reset(viewOf(buffer), start, end);
   let count = 0;
   while (reader.next()) count++;
   return count;
 }
 
 export function decodeBatch(buffer: Buffer, start = 0, end = buffer.length): BatchMessage[] {
-  const reader = new BatchReader().reset(buffer, start, end);
+  const reader = new BatchReader().reset(viewOf(buffer), start, end);
   const messages: BatchMessage[] = [];
   while (reader.next()) {
     messages.push({

@@ -1,4 +1,4 @@
-import { readInt32, readInt64, writeInt64 } from '../../protocol/int64.js';
+import { readInt32, readInt64, setInt64 } from '../../protocol/int64.js';
 
 /** A ConsumeQueue unit: physical offset (64 bits), record size (32), tags code (64), big-endian (4.9: ConsumeQueue). */
 export const UNIT_BYTES = 20;
@@ -9,17 +9,17 @@ export const BLANK_SIZE = 0x7fffffff;
 const TORN_BLANK_MIN = 0x7f000000;
 
 export function writeUnit(
-  target: Buffer,
+  target: DataView,
   at: number,
   physicalOffset: number,
   size: number,
   tagsHigh: number,
   tagsLow: number,
 ): void {
-  writeInt64(target, physicalOffset, at);
-  target.writeInt32BE(size, at + 8);
-  target.writeInt32BE(tagsHigh, at + 12);
-  target.writeInt32BE(tagsLow, at + 16);
+  setInt64(target, at, physicalOffset);
+  target.setInt32(at + 8, size);
+  target.setInt32(at + 12, tagsHigh);
+  target.setInt32(at + 16, tagsLow);
 }
 
 export function unitPhysicalOffset(buffer: Buffer, at: number): number {

@@ -49,15 +49,19 @@ const running = await host.run<ProbeBoot>('thread', probeUrl, boot);
 const calls = callsOf<ProbeCalls>(running);
 await host.run<ProbeBoot>('twin', probeUrl, probeMemory().boot);
 await kernel.get<Pool>(Pool).run(new URL('./pool-task.js', import.meta.url), { kind: 'thread' });
+// Those that end by themselves may do so at any moment from here on.
+if (mode !== 'stuck') say('up');
 if (mode === 'die') {
   await calls.breakSteps();
   running.kick();
 }
 if (mode === 'hang' || mode === 'stuck') {
   await calls.hang();
-  if (mode === 'stuck') await until(() => kernel.stuckThreads().length > 0, 'the thread is called stuck');
+  if (mode === 'stuck') {
+    await until(() => kernel.stuckThreads().length > 0, 'the thread is called stuck');
+    say('up');
+  }
 }
-say('up');
 if (mode === 'stop') {
   await kernel.stop('asked to');
   process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');

@@ -34,6 +34,7 @@ export interface LogServicesOptions {
   readonly ringBytes?: number;
   readonly ringSlots?: number;
   readonly queueFileBytes?: number;
+  readonly clearAheadBytes?: number;
 }
 
 /** The log's services without threads, over one set of shared memory: each test steps them itself, on a clock that stands still. */
@@ -48,6 +49,7 @@ export class LogServices {
   readonly writer: RingWriter;
   readonly #bells = new Int32Array(new SharedArrayBuffer(3 * Doorbell.wordsPerBell * 4));
   readonly #queueFileBytes: number;
+  readonly #clearAheadBytes: number;
   readonly #open: Service[] = [];
 
   constructor({
@@ -56,7 +58,9 @@ export class LogServices {
     ringBytes = 65_536,
     ringSlots = 64,
     queueFileBytes = 200,
+    clearAheadBytes = 0,
   }: LogServicesOptions) {
+    this.#clearAheadBytes = clearAheadBytes;
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
@@ -90,6 +94,7 @@ export class LogServices {
       new Appender(
         {
           log: this.log,
+          clearAheadBytes: this.#clearAheadBytes,
           rings: [{ memory: this.ring, producer: this.#bell('network') }],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,

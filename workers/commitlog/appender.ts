@@ -41,8 +41,12 @@ export class Appender implements Service {
     this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
     this.#watermarks = new Watermarks(boot.watermarks);
     this.#offsets = new NextOffsets(new QueueTable(boot.queueTable));
-    this.#tail = new LogTail(boot.log.files ?? nodeFiles, boot.log, this.#watermarks.get(Watermark.appended), () =>
-      this.#watermarks.get(Watermark.ready),
+    this.#tail = new LogTail(
+      boot.log.files ?? nodeFiles,
+      boot.log,
+      this.#watermarks.get(Watermark.appended),
+      () => this.#watermarks.get(Watermark.ready),
+      boot.clearAheadBytes,
     );
   }
 

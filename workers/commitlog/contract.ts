@@ -13,6 +13,8 @@ export interface LogLocation {
 
 export interface CommitLogBoot {
   readonly log: LogLocation;
+  /** The log is filled with zeros in blocks of so many bytes just before records come there; 0: not. */
+  readonly clearAheadBytes: number;
   /** One ring per thread that stores messages, with the bell that tells it that units are completed. */
   readonly rings: readonly { readonly memory: RingMemory; readonly producer: BellAddress }[];
   readonly watermarks: SharedArrayBuffer;

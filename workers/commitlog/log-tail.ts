@@ -7,6 +7,7 @@ import { readySegmentPath } from '../../store/files/paths.js';
 import type { LogLocation } from './contract.js';
 
 const ZEROS = Buffer.alloc(4096);
+const NOTHING = Buffer.alloc(0);
 
 /** The end of the log: where the next byte goes, in which segment, and how a segment is ended. */
 export class LogTail {
@@ -16,14 +17,23 @@ export class LogTail {
   #file: StoreFile | undefined;
   #base = -1;
   #damaged = false;
+  readonly #blank: Buffer;
+  /** Place in the segment up to which its pages are there. */
+  #clearedTo = 0;
 
-  /** `readyBase` tells which segment, by its first offset, was made ahead. */
+  /**
+   * `readyBase` tells which segment, by its first offset, was made ahead. With `clearAheadBytes` zeros are written over the hole that
+   * stands there, a block at a time: the system then takes large pages, and allocates once a block. Small writes into a hole cost it
+   * twice as much, and syncs of them half as much again.
+   */
   constructor(
     files: StoreFiles,
     private readonly log: LogLocation,
     position: number,
     private readonly readyBase: () => number,
+    clearAheadBytes = 0,
   ) {
+    this.#blank = clearAheadBytes > 0 ? Buffer.alloc(clearAheadBytes) : NOTHING;
     this.#segments = new Segments(files, log.dir, log.temporaryDir, log.segmentBytes);
     this.#segments.open('read');
     this.#segmentBytes = log.segmentBytes;
@@ -60,6 +70,7 @@ export class LogTail {
   /** Writes at the tail and moves it. On failure the tail stays and what was tried is erased; see `damaged`. */
   write(source: Uint8Array, start: number, bytes: number): void {
     const at = this.#position - this.#base;
+    if (at + bytes > this.#clearedTo && this.#blank.length > 0) this.#clearBlock(at + bytes);
     try {
       this.#file!.write(source, start, bytes, at);
     } catch (error) {
@@ -84,6 +95,20 @@ export class LogTail {
     const ready = base > 0 && this.readyBase() === base ? readySegmentPath(this.log.temporaryDir, base) : undefined;
     this.#file = this.#segments.ensure(this.#position, ready);
     this.#base = base;
+    this.#clearedTo = this.#position - base;
+  }
+
+  /** Zeros for what the write up to `end` leaves of its last block; blocks that it fills need none. It may fail: the write tells. */
+  #clearBlock(end: number): void {
+    const size = this.#blank.length;
+    const from = Math.max(this.#clearedTo, end - (end % size));
+    const to = Math.min(end - (end % size) + size, this.#segmentBytes);
+    this.#clearedTo = to;
+    try {
+      this.#file!.write(this.#blank, 0, to - from, from);
+    } catch {
+      // A disk that is full for a block may have room for a record.
+    }
   }
 
   #erase(at: number, bytes: number): void {

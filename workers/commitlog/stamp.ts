@@ -1,4 +1,5 @@
 import { KernelError } from '../../kernel/base/errors.js';
+import { setInt64 } from '../../protocol/int64.js';
 import { PHYSICAL_OFFSET_AT, QUEUE_OFFSET_AT, SYS_FLAG_AT, storeTimestampAt } from '../../protocol/message/record.js';
 import { RECORD_BYTES_MIN } from '../../store/commitlog/record-layout.js';
 import { isQueued } from '../../store/dispatch/read-dispatch.js';
@@ -34,9 +35,4 @@ export function stampUnit(
     view.setInt32(time + 4, timeLow);
     at += size;
   }
-}
-
-function setInt64(view: DataView, at: number, value: number): void {
-  view.setInt32(at, Math.floor(value / 0x1_0000_0000));
-  view.setInt32(at + 4, value >>> 0);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PropertyScan } from '../../../plugins/send/property-scan.js';
+import { viewOf } from '../../../protocol/copy.js';
 import { parseProperties } from '../../../protocol/message/properties.js';
 
 interface Scanned {
@@ -17,7 +18,11 @@ function scan(text: string, cluster = 'C'): Scanned {
   scanner.scan(Buffer.from('DELAY\u00015\u0002WAIT\u0001false\u0002TRAN_MSG\u0001true'), 0, 36);
   scanner.scan(source, 2, source.length - 2);
   const target = Buffer.alloc(scanner.storedBytes + 4, 0xee);
-  assert.equal(scanner.write(source, target, 2), 2 + scanner.storedBytes, 'storedBytes is what is written');
+  assert.equal(
+    scanner.write(viewOf(source), viewOf(target), 2),
+    2 + scanner.storedBytes,
+    'storedBytes is what is written',
+  );
   assert.deepEqual([target[1], target[2 + scanner.storedBytes]], [0xee, 0xee], 'and nothing else');
   const { waitStore, delayed, transaction } = scanner;
   return { stored: target.toString('utf8', 2, 2 + scanner.storedBytes), waitStore, delayed, transaction };

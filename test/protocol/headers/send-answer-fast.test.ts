@@ -19,13 +19,15 @@ describe('protocol/headers/send-answer-fast', () => {
       queueId: fc.nat(1000),
       queueOffset: offset,
       physicalOffset: offset,
+      others: fc.array(offset, { maxLength: 4 }),
     });
     fc.assert(
       fc.property(addresses, region, fc.boolean(), values, (address, MSG_REGION, trace, it) => {
         const answer = new SendAnswer(MSG_REGION, trace, address, 10911);
-        const target = Buffer.alloc(answer.bytesMax + 7);
-        const end = answer.write(target, 7, it, it.code, it.queueId, it.queueOffset, it.physicalOffset);
-        const msgId = createOffsetMessageId(address, 10911, it.physicalOffset);
+        const target = Buffer.alloc(answer.bytesFor(1 + it.others.length) + 7);
+        const end = answer.write(target, 7, it, it.code, it.queueId, it.queueOffset, it.physicalOffset, it.others);
+        const idOf = (at: number): string => createOffsetMessageId(address, 10911, at);
+        const msgId = [it.physicalOffset, ...it.others].map(idOf).join(',');
         const { queueId, queueOffset } = it;
         const header = { MSG_REGION, TRACE_ON: String(trace), msgId, queueId, queueOffset };
         const ext = encodeSendMessageResponse(header, it.serialize);
@@ -37,17 +39,26 @@ describe('protocol/headers/send-answer-fast', () => {
 
   it('writes the bytes of the real broker', () => {
     const answers = golden<CapturedFrame[]>('frames.json').filter(
-      ({ kind, code, answered }) => kind === 'answer' && (code === 10 || code === 310) && answered === 0,
+      ({ kind, code, answered }) => kind === 'answer' && [10, 310, 320].includes(code) && answered === 0,
     );
-    assert.deepEqual(answers.map(({ serialize }) => serialize).sort(), ['JSON', 'JSON', 'ROCKETMQ', 'ROCKETMQ']);
+    assert.deepEqual(answers.map(({ serialize }) => serialize).sort(), [
+      'JSON',
+      'JSON',
+      'JSON',
+      'ROCKETMQ',
+      'ROCKETMQ',
+      'ROCKETMQ',
+    ]);
     for (const { hex } of answers) {
       const frame = Buffer.from(hex, 'hex');
       const captured = decodeCommand(frame, 4, frame.length);
       const header = decodeSendMessageResponse(captured.ext);
-      const { address, port, physicalOffset } = decodeOffsetMessageId(header.msgId);
+      const ids = header.msgId.split(',').map(decodeOffsetMessageId);
+      const { address, port, physicalOffset } = ids[0];
+      const others = ids.slice(1).map((id) => id.physicalOffset);
       const answer = new SendAnswer('DefaultRegion', true, address, port);
-      const target = Buffer.alloc(answer.bytesMax);
-      const end = answer.write(target, 0, captured, 0, header.queueId, header.queueOffset, physicalOffset);
+      const target = Buffer.alloc(answer.bytesFor(ids.length));
+      const end = answer.write(target, 0, captured, 0, header.queueId, header.queueOffset, physicalOffset, others);
       assert.equal(target.toString('hex', 0, end), hex);
     }
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ProtocolError } from '../../../protocol/errors.js';
+import { viewOf } from '../../../protocol/copy.js';
 import { BatchReader, countBatch, decodeBatch, encodeBatch } from '../../../protocol/message/batch.js';
 import { golden } from '../../golden/load.js';
 
@@ -26,7 +27,7 @@ describe('protocol/message/batch', () => {
 
   it('walks without copying, also from the middle of a buffer', () => {
     const shifted = Buffer.concat([Buffer.from('before'), bytes, Buffer.from('after')]);
-    const reader = new BatchReader().reset(shifted, 6, 6 + bytes.length);
+    const reader = new BatchReader().reset(viewOf(shifted), 6, 6 + bytes.length);
     const bodies: string[] = [];
     while (reader.next()) bodies.push(shifted.toString('utf8', reader.bodyStart, reader.bodyEnd));
     assert.deepEqual(bodies, ['one', 'hello 主题 😀']);
