@@ -53,6 +53,14 @@ class QueueFolder {
   }
 }
 
+/** Folders with new names, outer ones first, and files behind them. */
+export interface Unsynced {
+  readonly steps: readonly string[];
+  /** So many of the steps are folders. */
+  readonly names: number;
+  done: number;
+}
+
 /**
  * All ConsumeQueue files as one thread sees them: the one that dispatches writes, others read, each with its own instance. A unit's
  * place is its queue offset × 20, so that writing it again changes nothing. Queue offsets count units.
@@ -203,33 +211,38 @@ export class QueueFiles {
     return join(this.dir, topic, String(queueId));
   }
 
+  /** Whatever was written until now and is not synced. What comes after it is not in it. */
+  takeUnsynced(): Unsynced {
+    const unsynced = { steps: [...this.#newNames, ...this.#dirty], names: this.#newNames.size, done: 0 };
+    this.#newNames.clear();
+    this.#dirty.clear();
+    return unsynced;
+  }
+
   /**
-   * Syncs at most `filesMax` of the files written since, those first that wait longest, and before them all new names and all ext
-   * files; returns how many are left. After a failure each later call throws the same: what could not be written is lost, and a later
-   * success would hide it.
+   * Syncs at most `stepsMax` more folders or files of what was taken, new names first, and before them all ext files; returns how many
+   * are left. After a failure each later call throws the same: what could not be written is lost, and a later success would hide it.
    */
-  syncDirty(filesMax = Number.POSITIVE_INFINITY): number {
+  syncSome(unsynced: Unsynced, stepsMax: number): number {
     if (this.#syncError !== undefined) throw this.#syncError;
-    let left = filesMax;
     try {
-      this.files.syncNames(this.#newNames);
-      this.#newNames.clear();
-      this.ext?.syncDirty();
-      for (const path of this.#dirty) {
-        if (left <= 0) break;
-        left -= 1;
-        this.#open.tryGet(path)?.sync();
-        this.#dirty.delete(path);
+      if (unsynced.done === 0) this.ext?.syncDirty();
+      const end = Math.min(unsynced.done + stepsMax, unsynced.steps.length);
+      for (; unsynced.done < end; unsynced.done++) {
+        const path = unsynced.steps[unsynced.done];
+        if (unsynced.done < unsynced.names) this.files.syncNames([path]);
+        else this.#open.tryGet(path)?.sync();
       }
     } catch (error) {
       this.#syncError = error;
       throw error;
     }
-    return this.#dirty.size;
+    return unsynced.steps.length - unsynced.done;
   }
 
-  get dirtyCount(): number {
-    return this.#dirty.size;
+  /** Syncs all of it at once. */
+  syncDirty(): void {
+    this.syncSome(this.takeUnsynced(), Number.POSITIVE_INFINITY);
   }
 
   /** Removes a topic's queues and forgets them. */

@@ -29,7 +29,7 @@ export interface StoreFiles {
    * with a journal keeps that order. Folders in which names changed are added to `unsynced`: `syncNames` makes them safe.
    */
   createUnsynced(path: string, size: number, temporaryDir: string, unsynced: Set<string>): StoreFile;
-  /** Syncs these folders, the outer ones first; passes over those that are gone. */
+  /** Syncs these folders, in this order; passes over those that are gone. */
   syncNames(dirs: Iterable<string>): void;
   /**
    * Makes a file of `size` zero bytes, synced, where nobody looks for it yet; see `moveIn`. With `touchBytes` above 0 the zeros are

@@ -63,7 +63,7 @@ export abstract class OrderedFiles implements StoreFiles {
   }
 
   syncNames(dirs: Iterable<string>): void {
-    for (const dir of [...dirs].sort()) if (this.exists(dir)) this.syncDir(dir);
+    for (const dir of dirs) if (this.exists(dir)) this.syncDir(dir);
   }
 
   /** `complete` makes the file what it must be before it gets its name. */

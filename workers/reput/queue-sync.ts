@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import { KernelError, messageOf } from '../../kernel/base/errors.js';
 import { Watermark, type Watermarks } from '../../kernel/ring/watermarks.js';
 import type { ServiceContext } from '../../kernel/threads/service.js';
-import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
+import type { QueueFiles, Unsynced } from '../../store/consumequeue/queue-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import type { Checkpoints } from './checkpoints.js';
 
 /** A round of syncs gives way to dispatching after so long, and goes on at the next step. */
 const PIECE_MS = 10;
-const PIECE_FILES = 8;
+const PIECE_STEPS = 8;
 /** With many queues a round takes long: it is followed by a pause of so many times its length, at most of the longest. */
 const PAUSE_FACTOR = 9;
 const PAUSE_MS_MAX = 60_000;
@@ -29,7 +29,7 @@ export interface QueueSyncOptions {
 interface Round {
   readonly physicMs: number;
   readonly queuesMs: number;
-  filesLeft: number;
+  readonly unsynced: Unsynced;
   spentMs: number;
 }
 
@@ -83,7 +83,7 @@ export class QueueSync {
     this.#unsynced = false;
     if (this.#failed) return;
     const physicMs = watermarks.get(Watermark.flushedTimeMs);
-    this.#round = { physicMs, queuesMs, filesLeft: queues.dirtyCount, spentMs: 0 };
+    this.#round = { physicMs, queuesMs, unsynced: queues.takeUnsynced(), spentMs: 0 };
   }
 
   /** True when the round is over. */
@@ -91,20 +91,20 @@ export class QueueSync {
     const { context, queues } = this.#options;
     const beganMs = context.clock.monoMs();
     let spentMs = 0;
+    let left: number;
     try {
       if (this.#inherited) this.#syncAll();
       this.#inherited = false;
       do {
-        if (queues.syncDirty(Math.min(PIECE_FILES, round.filesLeft)) === 0) round.filesLeft = 0;
-        round.filesLeft -= PIECE_FILES;
+        left = queues.syncSome(round.unsynced, PIECE_STEPS);
         spentMs = context.clock.monoMs() - beganMs;
-      } while (round.filesLeft > 0 && spentMs < limitMs);
+      } while (left > 0 && spentMs < limitMs);
     } catch (error) {
       this.#fail(error);
       return true;
     }
     round.spentMs += spentMs;
-    if (round.filesLeft > 0) return false;
+    if (left > 0) return false;
     this.#end(round);
     return true;
   }

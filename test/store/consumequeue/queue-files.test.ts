@@ -76,7 +76,7 @@ describe('QueueFiles', () => {
     assert.ok(queues.read('T', 0, 20, 15).equals(units(20, 15)));
     assert.deepEqual(queues.dropBelow('T', 0, 1000), ['00000000000000000400']);
     assert.deepEqual(files.list('/s/consumequeue/T/0'), ['00000000000000000600']);
-    assert.equal(queues.syncDirty(), 0);
+    queues.syncDirty();
     assert.deepEqual(queues.dropBelow('unknown', 3, 1000), []);
   });
 
@@ -181,7 +181,8 @@ describe('QueueFiles', () => {
     queues.remove('T');
     queues.remove('../..');
     assert.deepEqual(files.list('/s/consumequeue'), ['T2']);
-    assert.equal(queues.dirtyCount, 1);
+    const { steps, names } = queues.takeUnsynced();
+    assert.deepEqual(steps.slice(names), ['/s/consumequeue/T2/0/00000000000000000000']);
     assert.equal(queues.read('T', 0, 0, 1).length, 0);
     put(queues, 'T', 0, 0, 1);
     assert.ok(queues.read('T', 0, 0, 1).equals(units(0, 1)));
@@ -195,12 +196,14 @@ describe('QueueFiles.syncDirty', () => {
     const files = new LossyFiles();
     const queues = make(files, 'readWrite', 1);
     for (let queueId = 0; queueId < 5; queueId += 1) put(queues, 'T', queueId, 0, 3);
-    assert.equal(queues.syncDirty(2), 3);
-    assert.equal(queues.syncDirty(), 0);
-    put(queues, 'T', 0, 3, 1);
+    const unsynced = queues.takeUnsynced();
+    assert.equal(unsynced.names, 9, 'the root, those of store, queues and topic, and of each queue');
+    assert.equal(queues.syncSome(unsynced, 11), 3);
+    assert.equal(queues.syncSome(unsynced, 9), 0);
+    put(queues, 'T', 0, 3, 2);
     const after = make(files.restart('everything'), 'read');
     assert.ok(after.read('T', 0, 0, 3).equals(units(0, 3)));
-    assert.equal(unitSize(after.read('T', 0, 3, 1), 0), 0);
+    assert.equal(unitSize(after.read('T', 0, 4, 1), 0), 0, 'written behind the sync');
     assert.ok(after.read('T', 4, 0, 3).equals(units(0, 3)));
   });
 
@@ -231,7 +234,7 @@ describe('QueueFiles.syncDirty', () => {
     put(queues, 'T', 2, 0, 1);
     put(queues, 'T', 3, 0, 1);
     files.removeTree('/s/consumequeue/T/1');
-    assert.equal(queues.syncDirty(), 0);
+    queues.syncDirty();
     assert.deepEqual(
       synced,
       [0, 2, 3].map((queueId) => `/s/consumequeue/T/${queueId}/00000000000000000000`),
