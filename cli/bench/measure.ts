@@ -9,6 +9,13 @@ export interface MeasureSettings {
   readonly seconds: number;
   /** The broker's process on this machine, when its CPU time and memory are to be read. */
   readonly pid: number | undefined;
+  readonly probe?: Probe;
+}
+
+/** Takes further readings where the measured time begins and ends. */
+export interface Probe {
+  begin(): Promise<void>;
+  end(): Promise<void>;
 }
 
 export interface LoadResult {
@@ -50,6 +57,7 @@ export async function measure(
   try {
     load.start();
     if (settings.warmSeconds > 0) await ticker.run(settings.warmSeconds, true);
+    await settings.probe?.begin();
     load.counters.reset();
     const cpuBefore = process.cpuUsage();
     const brokerBefore = settings.pid === undefined ? undefined : processStats(settings.pid);
@@ -60,7 +68,7 @@ export async function measure(
     const brokerAfter = settings.pid === undefined ? undefined : processStats(settings.pid);
     const { counters } = load;
     const per = (micros: number): number => (counters.messages === 0 ? 0 : micros / counters.messages);
-    return {
+    const result: LoadResult = {
       messages: counters.messages,
       seconds,
       messagesPerSecond: counters.messages / seconds,
@@ -77,6 +85,8 @@ export async function measure(
           }
         : {}),
     };
+    await settings.probe?.end();
+    return result;
   } finally {
     await load.stop();
   }

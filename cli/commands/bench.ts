@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { LoadKind } from '../bench/bench.js';
 import type { BenchFlags } from '../bench/settings.js';
+import { addTopologies } from './bench-topologies.js';
 import { wholeNumber as whole } from './whole-number.js';
 
 const loads: readonly (readonly [LoadKind, string])[] = [
@@ -13,6 +14,7 @@ const loads: readonly (readonly [LoadKind, string])[] = [
 export function register(program: Command): void {
   const bench = program.command('bench').description('measure a broker: rate, latency, CPU per message');
   for (const [kind, description] of loads) addLoad(bench, kind, description);
+  addTopologies(bench);
 }
 
 function addLoad(bench: Command, kind: LoadKind, description: string): void {

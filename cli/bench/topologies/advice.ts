@@ -1,0 +1,140 @@
+import { short } from './rows.js';
+import type { PhaseSummary, Spread } from './summary.js';
+
+/** Without a reason for another one. */
+const DEFAULT = 'dedicated';
+/** A topology that is slower by at most so much is taken when it is much better otherwise. */
+const RATE_GIVEN = 0.15;
+/** p99 or CPU per message: that many times as much is much worse. */
+const P99_MUCH = 1.5;
+const CPU_MUCH = 1.25;
+
+export interface Advice {
+  readonly topology: string;
+  /** Differences in rate are within those between turns of one topology. */
+  readonly withinNoise: boolean;
+  /** How far turns of one topology lie apart, as part of their median; unknown with one turn. */
+  readonly noise: number | undefined;
+  readonly text: string;
+}
+
+/** One topology over all phases; each figure is a geometric mean of medians in multiples of the phase's best. */
+interface Standing {
+  readonly topology: string;
+  /** At most 1. */
+  readonly rate: number;
+  /** At least 1. */
+  readonly p99: number;
+  readonly cpu: number | undefined;
+  readonly phases: readonly PhaseSummary[];
+}
+
+/** Which topology suits the machine on which these figures were measured, and why. */
+export function advise(summaries: readonly PhaseSummary[], turns: number): Advice {
+  const ranked = standings(summaries).sort((a, b) => b.rate - a.rate);
+  const noise = turns < 2 ? undefined : noiseOf(summaries);
+  const standard = ranked.find(({ topology }) => topology === DEFAULT);
+  const isNear = (one: Standing): boolean =>
+    noise !== undefined && standard !== undefined && Math.abs(one.rate / standard.rate - 1) <= noise;
+  const fastest = ranked[0]!;
+  const isNearlyAsFast = (one: Standing): boolean => one.rate >= fastest.rate * (1 - RATE_GIVEN);
+  const chosen = ranked.find((one) => isNearlyAsFast(one) && isMuchBetter(one, fastest)) ?? fastest;
+  const taken = standard !== undefined && isNear(chosen) && !isMuchBetter(chosen, standard) ? standard : chosen;
+  const tie = taken === standard && ranked.every(isNear);
+  const sentences = tie ? [tieText(taken, ranked, noise!)] : [reasonText(taken, chosen, ranked), noiseText(noise)];
+  return {
+    topology: taken.topology,
+    withinNoise: tie || taken !== chosen,
+    noise,
+    text: [...sentences, ...errorsText(summaries)].join(' '),
+  };
+}
+
+function standings(summaries: readonly PhaseSummary[]): Standing[] {
+  const phases = [...new Set(summaries.map(({ phase }) => phase))];
+  const best = (phase: string, of: (summary: PhaseSummary) => number, pick: (...values: number[]) => number): number =>
+    pick(...summaries.filter((summary) => summary.phase === phase).map(of));
+  const hasCpu = summaries.every(({ cpu }) => cpu !== undefined);
+  return [...new Set(summaries.map(({ topology }) => topology))].map((topology) => {
+    const own = phases.map((phase) => summaries.find((one) => one.phase === phase && one.topology === topology)!);
+    const mean = (of: (summary: PhaseSummary) => number, pick: (...values: number[]) => number): number =>
+      geometricMean(own.map((summary) => of(summary) / best(summary.phase, of, pick)));
+    return {
+      topology,
+      rate: mean(({ rate }) => atLeastOne(rate), Math.max),
+      p99: mean(({ p99 }) => atLeastOne(p99), Math.min),
+      // A message costs more than nothing; in very short runs the clock of the process may not have ticked.
+      cpu: hasCpu ? mean(({ cpu }) => Math.max(1e-3, cpu!.median), Math.min) : undefined,
+      phases: own,
+    };
+  });
+}
+
+const atLeastOne = ({ median }: Spread): number => Math.max(1, median);
+
+const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
+/** Much less p99 or CPU, and not much more of the other one. */
+function isMuchBetter(one: Standing, other: Standing): boolean {
+  const p99 = other.p99 / one.p99;
+  const cpu = one.cpu === undefined || other.cpu === undefined ? 1 : other.cpu / one.cpu;
+  return (p99 >= P99_MUCH || cpu >= CPU_MUCH) && p99 > 1 / P99_MUCH && cpu > 1 / CPU_MUCH;
+}
+
+/** The middle one of how far the turns of each topology and phase lie apart. */
+function noiseOf(summaries: readonly PhaseSummary[]): number {
+  const apart = summaries.map(({ rate }) => (rate.max - rate.min) / atLeastOne(rate)).sort((a, b) => a - b);
+  return apart[apart.length >> 1]!;
+}
+
+const percent = (part: number): string => `${part >= 0 ? '+' : '−'}${Math.abs(part * 100).toFixed(0)} %`;
+
+function tieText(standard: Standing, ranked: readonly Standing[], noise: number): string {
+  const others = ranked
+    .filter((one) => one !== standard)
+    .map(({ topology, rate }) => `${topology} ${percent(rate / standard.rate - 1)}`);
+  return `Take ${DEFAULT}, the default: the rates of the others (${others.join(', ')}) differ from its own by no more than the ${(noise * 100).toFixed(0)} % by which turns of one topology do.`;
+}
+
+function reasonText(taken: Standing, chosen: Standing, ranked: readonly Standing[]): string {
+  const fastest = ranked[0]!;
+  const others = ranked.filter((one) => one !== taken);
+  const reason =
+    taken !== chosen
+      ? `it is the default, and ${chosen.topology} is not faster by more than the noise`
+      : taken === fastest
+        ? 'it has the highest rates'
+        : `its rates are ${percent(taken.rate / fastest.rate - 1)} against ${fastest.topology}, whose p99 or CPU per message is much worse`;
+  return `Take ${taken.topology} on this machine: ${reason}. ${taken.phases.map((phase) => figuresText(phase, others)).join('; ')}.`;
+}
+
+/** `produce 120,000/s (fused 110,000), p99 …, CPU …` */
+function figuresText(own: PhaseSummary, others: readonly Standing[]): string {
+  const rivals = others.map(({ topology, phases }) => ({
+    topology,
+    summary: phases.find(({ phase }) => phase === own.phase)!,
+  }));
+  const figure = (of: (summary: PhaseSummary) => Spread, unit: string): string => {
+    const rest = rivals.map(({ topology, summary }) => `${topology} ${short(of(summary).median)}`);
+    return `${short(of(own).median)}${unit} (${rest.join(', ')})`;
+  };
+  const cpu =
+    own.cpu === undefined || rivals.some(({ summary }) => summary.cpu === undefined)
+      ? ''
+      : `, CPU ${figure((summary) => summary.cpu!, ' µs/message')}`;
+  return `${own.phase} ${figure(({ rate }) => rate, '/s')}, p99 ${figure(({ p99 }) => p99, ' µs')}${cpu}`;
+}
+
+function noiseText(noise: number | undefined): string {
+  return noise === undefined
+    ? 'One turn shows no noise: give --turns 3 or more before you decide.'
+    : `Turns of one topology differ by ${(noise * 100).toFixed(0)} % in rate.`;
+}
+
+function errorsText(summaries: readonly PhaseSummary[]): string[] {
+  const refused = summaries.filter(({ errors }) => errors > 0);
+  if (refused.length === 0) return [];
+  const where = refused.map(({ topology, phase, errors }) => `${topology} ${phase} ${short(errors)}`).join(', ');
+  return [`Requests were refused (${where}): such figures are no comparison; see the errors by code with --json.`];
+}
