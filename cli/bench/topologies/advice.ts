@@ -99,31 +99,31 @@ function tieText(standard: Standing, ranked: readonly Standing[], noise: number)
 
 function reasonText(taken: Standing, chosen: Standing, ranked: readonly Standing[]): string {
   const fastest = ranked[0]!;
-  const others = ranked.filter((one) => one !== taken);
   const reason =
     taken !== chosen
       ? `it is the default, and ${chosen.topology} is not faster by more than the noise`
       : taken === fastest
         ? 'it has the highest rates'
-        : `its rates are ${percent(taken.rate / fastest.rate - 1)} against ${fastest.topology}, whose p99 or CPU per message is much worse`;
-  return `Take ${taken.topology} on this machine: ${reason}. ${taken.phases.map((phase) => figuresText(phase, others)).join('; ')}.`;
+        : `its rates are ${percent(taken.rate / fastest.rate - 1)} against those of ${fastest.topology}, whose p99 or CPU per message is much worse`;
+  const others = ranked.filter((one) => one !== taken);
+  const rival = taken === fastest ? (others.find(({ topology }) => topology === DEFAULT) ?? others[0]) : fastest;
+  const first = `Take ${taken.topology} on this machine: ${reason}.`;
+  if (rival === undefined) return first;
+  const figures = taken.phases.map((phase, index) => figuresText(phase, rival.phases[index]!));
+  return `${first} Against ${rival.topology}: ${figures.join('; ')}.`;
 }
 
-/** `produce 120,000/s (fused 110,000), p99 …, CPU …` */
-function figuresText(own: PhaseSummary, others: readonly Standing[]): string {
-  const rivals = others.map(({ topology, phases }) => ({
-    topology,
-    summary: phases.find(({ phase }) => phase === own.phase)!,
-  }));
-  const figure = (of: (summary: PhaseSummary) => Spread, unit: string): string => {
-    const rest = rivals.map(({ topology, summary }) => `${topology} ${short(of(summary).median)}`);
-    return `${short(of(own).median)}${unit} (${rest.join(', ')})`;
-  };
-  const cpu =
-    own.cpu === undefined || rivals.some(({ summary }) => summary.cpu === undefined)
-      ? ''
-      : `, CPU ${figure((summary) => summary.cpu!, ' µs/message')}`;
-  return `${own.phase} ${figure(({ rate }) => rate, '/s')}, p99 ${figure(({ p99 }) => p99, ' µs')}${cpu}`;
+/** `produce 120,000/s (+9 %), p99 1,200 µs (−20 %), CPU 5.1 µs/message (+1 %)` */
+function figuresText(own: PhaseSummary, rival: PhaseSummary): string {
+  const figure = (value: number, other: number, unit: string): string =>
+    `${short(value)}${unit}${other === 0 ? '' : ` (${percent(value / other - 1)})`}`;
+  const parts = [
+    `${own.phase} ${figure(own.rate.median, rival.rate.median, '/s')}`,
+    `p99 ${figure(own.p99.median, rival.p99.median, ' µs')}`,
+  ];
+  if (own.cpu !== undefined && rival.cpu !== undefined)
+    parts.push(`CPU ${figure(own.cpu.median, rival.cpu.median, ' µs/message')}`);
+  return parts.join(', ');
 }
 
 function noiseText(noise: number | undefined): string {

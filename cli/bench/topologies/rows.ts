@@ -10,6 +10,7 @@ const MISSING = '–';
 
 /** 1,234 or 12.3 or 1.23: three digits say enough. */
 export function short(value: number): string {
+  if (value === 0) return '0';
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
   return value.toFixed(value >= 10 ? 1 : 2);
 }

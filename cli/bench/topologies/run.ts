@@ -24,6 +24,8 @@ export interface TopologyRun extends LoadResult {
 /** How long reput may take for what a phase left behind. */
 const CATCH_UP_MS = 60_000;
 const LOOK_MS = 20;
+/** Batches for so long are a backlog that takes seconds to read. */
+const FILL_SECONDS = 2;
 
 /** All phases, one after the other, on a fresh broker. */
 export async function runTopology(
@@ -40,7 +42,7 @@ export async function runTopology(
   try {
     const ask = (): Promise<RuntimeTable> => admin.brokerRuntimeInfo(child.address);
     const script = new Script(settings, topology.name, turn, progress, child.pid, ask);
-    return await child.whileItRuns(unlessAborted(signal, script.run(child.address)));
+    return await child.whileItRuns(unlessAborted(signal, () => script.run(child.address)));
   } finally {
     await admin.close();
     await child.stop();
@@ -91,7 +93,7 @@ class Script {
   async #fill(targets: readonly BrokerTarget[]): Promise<void> {
     const { load } = this.settings;
     const quiet = (): void => undefined;
-    const settings = { warmSeconds: 0, seconds: load.seconds, pid: undefined };
+    const settings = { warmSeconds: 0, seconds: Math.min(load.seconds, FILL_SECONDS), pid: undefined };
     await measure(await filling.open(load, targets), settings, quiet);
     this.#written = true;
   }
