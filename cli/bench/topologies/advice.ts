@@ -9,6 +9,9 @@ const RATE_GIVEN = 0.15;
 const P99_MUCH = 1.5;
 const CPU_MUCH = 1.25;
 
+/** Turns of one topology on a quiet machine lie nearer together. */
+const NOISE_MUCH = 0.3;
+
 export interface Advice {
   readonly topology: string;
   /** Differences in rate are within those between turns of one topology. */
@@ -46,7 +49,7 @@ export function advise(summaries: readonly PhaseSummary[], turns: number): Advic
     topology: taken.topology,
     withinNoise: tie || taken !== chosen,
     noise,
-    text: [...sentences, ...errorsText(summaries)].join(' '),
+    text: [...sentences, ...restlessText(noise), ...errorsText(summaries)].join(' '),
   };
 }
 
@@ -130,6 +133,11 @@ function noiseText(noise: number | undefined): string {
   return noise === undefined
     ? 'One turn shows no noise: give --turns 3 or more before you decide.'
     : `Turns of one topology differ by ${(noise * 100).toFixed(0)} % in rate.`;
+}
+
+function restlessText(noise: number | undefined): string[] {
+  if (noise === undefined || noise <= NOISE_MUCH) return [];
+  return ['That is much: repeat it while nothing else runs on this machine, or with more --seconds.'];
 }
 
 function errorsText(summaries: readonly PhaseSummary[]): string[] {

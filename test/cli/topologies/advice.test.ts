@@ -56,6 +56,13 @@ describe('advice on topologies', () => {
     assert.match(advice.text, /it is the default, and fused is not faster by more than the noise\. Against fused: /);
   });
 
+  it('says when the machine was too restless for an answer', () => {
+    const restless = adviceOn(turnsOf('dedicated', [1000, 1400, 900]), turnsOf('fused', [1000, 1400, 900]));
+    assert.match(restless.text, / 50 % by which turns of one topology do\. That is much: repeat it/);
+    const calm = adviceOn(turnsOf('dedicated', [1000, 1100, 900]), turnsOf('fused', [1000, 1100, 900]));
+    assert.doesNotMatch(calm.text, /That is much/);
+  });
+
   it('leaves the default within the noise for one that costs much less', () => {
     const advice = adviceOn(turnsOf('dedicated', [1000, 1100, 900]), turnsOf('fused', [1050, 1150, 950], { cpu: 3.9 }));
     assert.equal(advice.topology, 'fused');
