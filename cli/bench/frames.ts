@@ -136,11 +136,16 @@ function numberAfter(buffer: Buffer, from: number): number {
 
 /** The remark of an answer, for an error's text. */
 export function remarkIn(buffer: Buffer, start: number, bodyStart: number): string {
-  const binary = buffer[start + 4] === 1;
-  if (!binary) {
-    const found = /"remark":"((?:[^"\\]|\\.)*)"/.exec(buffer.toString('utf8', start + 8, bodyStart));
-    return found?.[1] ?? 'without a reason';
-  }
-  const length = buffer.readInt32BE(start + 21);
-  return length > 0 ? buffer.toString('utf8', start + 25, Math.min(start + 25 + length, bodyStart)) : 'without a reason';
+  const text = buffer[start + 4] === 1 ? binaryRemark(buffer, start, bodyStart) : jsonRemark(buffer, start, bodyStart);
+  return text === '' ? 'without a reason' : text;
+}
+
+function binaryRemark(buffer: Buffer, start: number, bodyStart: number): string {
+  const length = Math.max(0, buffer.readInt32BE(start + 21));
+  return buffer.toString('utf8', start + 25, Math.min(start + 25 + length, bodyStart));
+}
+
+function jsonRemark(buffer: Buffer, start: number, bodyStart: number): string {
+  const found = /"remark":("(?:[^"\\]|\\.)*")/.exec(buffer.toString('utf8', start + 8, bodyStart));
+  return found === null ? '' : (JSON.parse(found[1]!) as string);
 }
