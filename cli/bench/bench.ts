@@ -34,8 +34,7 @@ export async function bench(settings: BenchSettings, printer: Printer, terminal:
       for (const line of resultLines(run)) printer.line(line);
     }
   const medians = mediansOf(runs);
-  if (settings.turns > 1)
-    for (const { name } of sides) printer.line(medianLine(name, settings.turns, medians[name]!));
+  if (settings.turns > 1) for (const { name } of sides) printer.line(medianLine(name, settings.turns, medians[name]!));
   const ratios = medians.B === undefined ? undefined : ratiosOf(medians.A!, medians.B);
   if (ratios !== undefined) printer.line(ratioLine(ratios));
   if (settings.jsonFile !== undefined)

@@ -14,7 +14,10 @@ export interface SendContext {
 }
 
 /** The templates of each broker, made once for all connections to it: they are copied before anything is patched. */
-export function framesByTarget(context: SendContext, targets: readonly BrokerTarget[]): (target: BrokerTarget) => SendFrame[] {
+export function framesByTarget(
+  context: SendContext,
+  targets: readonly BrokerTarget[],
+): (target: BrokerTarget) => SendFrame[] {
   const now = context.clock.wallMs();
   const made = new Map(targets.map((target) => [target, sendFrames(context.shape, target.queues, now)]));
   return (target) => made.get(target)!;

@@ -7,10 +7,14 @@ const OTHER_FILES = 64;
 /** Every connection is an open file; said before the first fails with EMFILE. */
 export function checkOpenFiles(connections: number, limit = openFilesLimit()): void {
   if (limit === undefined || connections + OTHER_FILES <= limit) return;
-  throw new KernelError('BENCH_USAGE', `${connections} connections are too many for a process that may open ${limit} files`, {
-    remedy: `ulimit -n ${connections + OTHER_FILES}; the broker needs as many`,
-    exitCode: ExitCode.usage,
-  });
+  throw new KernelError(
+    'BENCH_USAGE',
+    `${connections} connections are too many for a process that may open ${limit} files`,
+    {
+      remedy: `ulimit -n ${connections + OTHER_FILES}; the broker needs as many`,
+      exitCode: ExitCode.usage,
+    },
+  );
 }
 
 /** Undefined where there is no /proc. */

@@ -16,7 +16,11 @@ export interface OpenLoad {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-export async function openLoad(settings: BenchSettings, side: Side, targets: readonly BrokerTarget[]): Promise<OpenLoad> {
+export async function openLoad(
+  settings: BenchSettings,
+  side: Side,
+  targets: readonly BrokerTarget[],
+): Promise<OpenLoad> {
   const { shape, pull, connections, window, seconds } = settings;
   if (settings.tail) return { load: await openTail(settings, side, targets), close: nothing };
   if (settings.kind === 'consume') {

@@ -170,7 +170,8 @@ class PacedLane implements FrameSink {
   /** Counts what was never answered with the time that it waited so far; returns how many these are. */
   countUnanswered(): number {
     const nowMs = this.#context.clock.monoMs();
-    for (const intendedMs of this.#intendedMs) if (intendedMs > 0) this.#counts.latency.record((nowMs - intendedMs) * 1000);
+    for (const intendedMs of this.#intendedMs)
+      if (intendedMs > 0) this.#counts.latency.record((nowMs - intendedMs) * 1000);
     return this.#freeSlots.length - this.#freeCount;
   }
 

@@ -29,7 +29,9 @@ export async function targetsOf(side: Side, wish: TopicWish): Promise<BrokerTarg
   const admin = new AdminClient({ namesrvAddr: side.address });
   try {
     if (wish.queues !== undefined) return await created(admin, await mastersOf(admin, side), wish, wish.queues);
-    const byTopic = side.direct ? await directTargets(admin, side.address, wish) : await routedTargets(admin, side, wish);
+    const byTopic = side.direct
+      ? await directTargets(admin, side.address, wish)
+      : await routedTargets(admin, side, wish);
     return merged(byTopic);
   } finally {
     await admin.close();
@@ -37,13 +39,17 @@ export async function targetsOf(side: Side, wish: TopicWish): Promise<BrokerTarg
 }
 
 /** The topics with so many queues on each of these brokers. */
-async function created(admin: AdminClient, brokers: string[], wish: TopicWish, queues: number): Promise<BrokerTarget[]> {
+async function created(
+  admin: AdminClient,
+  brokers: string[],
+  wish: TopicWish,
+  queues: number,
+): Promise<BrokerTarget[]> {
   const { topics, progress } = wish;
   let done = 0;
   await inParallel(topics.length, ASKED_AT_ONCE, async (index) => {
     const topic = topics[index]!;
-    for (const broker of brokers)
-      await admin.createTopic(topic, { readQueues: queues, writeQueues: queues, broker });
+    for (const broker of brokers) await admin.createTopic(topic, { readQueues: queues, writeQueues: queues, broker });
     progress(++done, topics.length);
   });
   return brokers.map((broker) => ({
@@ -98,8 +104,7 @@ async function queueCountAt(admin: AdminClient, broker: string, topic: string): 
 function routedTargets(admin: AdminClient, side: Side, wish: TopicWish): Promise<BrokerTarget[]> {
   return ofEachTopic(wish, async (topic) => {
     const route = (await admin.topicRoute(topic)) ?? (await routeOfNew(admin, topic, wish));
-    if (route === undefined)
-      return created(admin, await mastersOf(admin, side), only(wish, topic), CREATED_QUEUES);
+    if (route === undefined) return created(admin, await mastersOf(admin, side), only(wish, topic), CREATED_QUEUES);
     const targets = targetsIn(route, topic, wish.use);
     if (targets.length === 0)
       throw new ClientError('NO_ROUTE', `topic ${topic} has no queue to ${wish.use} on a broker that is up`);

@@ -50,5 +50,6 @@ export class QueueEnds {
   }
 }
 
-export const addressOf = ({ host, port }: BrokerTarget): string => (host.includes(':') ? `[${host}]` : host) + `:${port}`;
+export const addressOf = ({ host, port }: BrokerTarget): string =>
+  (host.includes(':') ? `[${host}]` : host) + `:${port}`;
 export const endKey = (broker: string, { topic, queueId }: TopicQueue): string => `${broker} ${topic} ${queueId}`;

@@ -69,7 +69,8 @@ function detailLines(run: BenchRun): string[] {
   const { sendLatencyMicros: send, behindMessages: behind, lateShare, missing, unanswered, scanned, oneWay } = run;
   const lines: string[] = [];
   if (send !== undefined) lines.push(`from send to answer µs ${percentilesText(send)}; above: from send to consumer`);
-  if (behind !== undefined) lines.push(`behind by ${whole(behind.mean)} messages on average, ${whole(behind.max)} at most`);
+  if (behind !== undefined)
+    lines.push(`behind by ${whole(behind.mean)} messages on average, ${whole(behind.max)} at most`);
   if (scanned !== undefined) lines.push(`${whole(run.messages)} returned of ${whole(scanned)} looked at`);
   if (oneWay !== undefined)
     lines.push(

@@ -44,7 +44,9 @@ export function sendFrames(shape: MessageShape, queues: readonly TopicQueue[], b
     for (const [index, queue] of queues.entries()) {
       frames.push(sendFrame(shape, queue, bornTimestamp, index + round));
       if (frames[0]!.bytes.length * queues.length * rounds > FRAMES_BYTES_MAX)
-        throw new Error('the templates of these messages take more than 1 GiB: fewer topics, smaller messages or batches');
+        throw new Error(
+          'the templates of these messages take more than 1 GiB: fewer topics, smaller messages or batches',
+        );
     }
   return frames;
 }

@@ -10,7 +10,9 @@ export interface Share {
 export function sharesOf(targets: readonly BrokerTarget[], connections: number): Share[] {
   return Array.from({ length: Math.max(connections, targets.length) }, (_, index) => {
     const target = targets[index % targets.length]!;
-    const lanesOfBroker = Math.ceil((Math.max(connections, targets.length) - (index % targets.length)) / targets.length);
+    const lanesOfBroker = Math.ceil(
+      (Math.max(connections, targets.length) - (index % targets.length)) / targets.length,
+    );
     const lane = Math.floor(index / targets.length);
     return { target, queues: target.queues.filter((_queue, at) => at % lanesOfBroker === lane) };
   }).filter(({ queues }) => queues.length > 0);

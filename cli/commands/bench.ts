@@ -5,8 +5,16 @@ import { wholeNumber as whole } from './whole-number.js';
 const loads: readonly (readonly [LoadKind, string, (command: Command) => void])[] = [
   ['produce', 'single sends, a fixed number in flight; or one-way', produceFlags],
   ['batch', 'batch sends, a fixed number in flight', batchFlags],
-  ['consume', 'pulls of a backlog from offset 0, several queues in parallel; or the tail of what it sends', consumeFlags],
-  ['latency', 'from send to consumer at a fixed rate, counted from the time at which each message was meant to leave', latencyFlags],
+  [
+    'consume',
+    'pulls of a backlog from offset 0, several queues in parallel; or the tail of what it sends',
+    consumeFlags,
+  ],
+  [
+    'latency',
+    'from send to consumer at a fixed rate, counted from the time at which each message was meant to leave',
+    latencyFlags,
+  ],
 ];
 
 /** `kernel bench produce|batch|consume|latency`: load on any RocketMQ 4.9 broker, with percentiles. */
@@ -94,7 +102,11 @@ function consumeFlags(command: Command): void {
     .option('--tags <expression>', 'take only these: "A || B"')
     .option('--sql <expression>', 'take only what matches, for instance "TAGS = \'A\'"; the broker must support SQL92')
     .option('--tail', 'send in this command, too, and read what comes, from the end of the queues')
-    .option('--rate <messages>', 'with --tail: sends per second (default: 0, as fast as answers come)', whole(0, 1_000_000));
+    .option(
+      '--rate <messages>',
+      'with --tail: sends per second (default: 0, as fast as answers come)',
+      whole(0, 1_000_000),
+    );
   queuesFlag(sizeFlag(command, ', of what --tail sends'), 'with --tail 8 when there is none');
 }
 

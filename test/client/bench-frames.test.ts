@@ -67,7 +67,9 @@ for (const form of ['binary', 'json'] as const satisfies readonly HeaderForm[])
       assert.equal(new Set(inner.map(({ properties }) => parseProperties(properties).get('UNIQ_KEY'))).size, 32);
       assert.ok(inner.every(({ body }) => body.length === 100));
       assert.deepEqual(
-        inner.slice(0, 3).map(({ properties }) => ['TAGS', 'p001'].map((name) => parseProperties(properties).get(name))),
+        inner
+          .slice(0, 3)
+          .map(({ properties }) => ['TAGS', 'p001'].map((name) => parseProperties(properties).get(name))),
         [
           ['A', 'value-0123'],
           ['B', 'value-0123'],
@@ -95,7 +97,10 @@ for (const form of ['binary', 'json'] as const satisfies readonly HeaderForm[])
 
     it('are pulls at any offset, one behind the other', () => {
       const filter = { type: 'SQL92', expression: "TAGS = 'A'" };
-      const pull = new PullFrame({ form, group: 'g', perPull: 32, filter, suspendMs: 15_000 }, { topic: 'T', queueId: 5 });
+      const pull = new PullFrame(
+        { form, group: 'g', perPull: 32, filter, suspendMs: 15_000 },
+        { topic: 'T', queueId: 5 },
+      );
       const offsets = [0, 9, 10, 1_234_567, 9_007_199_254_740_991];
       const block = Buffer.alloc(offsets.length * pull.bytesMax);
       let at = 0;
@@ -129,7 +134,9 @@ for (const form of ['binary', 'json'] as const satisfies readonly HeaderForm[])
         readAnswer(bytes, 0, bytes.length, answer);
         return bytes;
       };
-      const found = read(encodeResponse({ opaque: 1, serialize }, { code: 21, ext: encodePullMessageResponse(header) }));
+      const found = read(
+        encodeResponse({ opaque: 1, serialize }, { code: 21, ext: encodePullMessageResponse(header) }),
+      );
       assert.equal(nextOffsetIn(found, 0, answer.bodyStart), 1_234_567_890_123);
       const bad = read(encodeResponse({ opaque: 1, serialize }, { code: 1, remark: 'no "SQL92" here' }));
       assert.equal(remarkIn(bad, 0, answer.bodyStart), 'no "SQL92" here');

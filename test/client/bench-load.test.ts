@@ -24,7 +24,13 @@ const plain: MessageShape = {
   properties: 0,
   oneWay: false,
 };
-const pulls = { form: 'binary', group: 'g', perPull: 32, filter: { type: 'TAG', expression: '*' }, suspendMs: 0 } as const;
+const pulls = {
+  form: 'binary',
+  group: 'g',
+  perPull: 32,
+  filter: { type: 'TAG', expression: '*' },
+  suspendMs: 0,
+} as const;
 const once = { warmSeconds: 0, pid: undefined };
 
 describe('bench loads', () => {
