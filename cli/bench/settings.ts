@@ -144,7 +144,7 @@ function filterOf({ tags, sql }: BenchFlags): PullShape['filter'] {
 function tagsIn(list: string | undefined): string[] {
   if (list === undefined) return [];
   const tags = list.split(',').map((tag) => tag.trim());
-  if (tags.some((tag) => tag === '' || /[\0-\x1f|]/.test(tag)))
+  if (tags.some((tag) => tag === '' || /[|\p{Cc}]/u.test(tag)))
     throw new KernelError('BENCH_USAGE', `${JSON.stringify(list)} is no list of tags`, {
       remedy: 'write A,B,C',
       exitCode: ExitCode.usage,
