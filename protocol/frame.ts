@@ -33,7 +33,7 @@ export class FrameBudget {
 
 /**
  * Cuts one connection's bytes into frames. A frame that lies in one chunk is passed on in place; one that is spread over chunks
- * is joined once, when its last byte is there. Chunks must not be written to by the caller after they were pushed.
+ * is joined when its last byte is there. Nothing of a chunk is used after the call.
  */
 export class FrameAssembler {
   private parts: Buffer[] = [];
@@ -108,7 +108,7 @@ export class FrameAssembler {
     this.budget?.take(bytes);
     if (bytes > SMALL_BYTES_MAX) {
       this.closeBlock();
-      this.parts.push(chunk.subarray(from));
+      this.parts.push(Buffer.from(chunk.subarray(from)));
     } else this.gather(chunk, from, bytes);
     this.held += bytes;
   }

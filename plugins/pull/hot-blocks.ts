@@ -16,11 +16,11 @@ interface Block {
   round: number;
 }
 
-/** A record where it lies in memory, valid within its round. */
+/** A record, or several that follow each other, where they lie in memory; valid within its round. */
 export interface RecordSlice {
   readonly bytes: Buffer;
   readonly at: number;
-  readonly size: number;
+  size: number;
 }
 
 /**

@@ -21,7 +21,10 @@ export interface Advice {
   readonly text: string;
 }
 
-/** One topology over all phases; each figure is a geometric mean of medians in multiples of the phase's best. */
+/**
+ * One topology over all phases; each figure is a geometric mean of medians in multiples of the phase's best. Rates are those of the
+ * phases whose rate is not given.
+ */
 interface Standing {
   readonly topology: string;
   /** At most 1. */
@@ -60,17 +63,26 @@ function standings(summaries: readonly PhaseSummary[]): Standing[] {
   const hasCpu = summaries.every(({ cpu }) => cpu !== undefined);
   return [...new Set(summaries.map(({ topology }) => topology))].map((topology) => {
     const own = phases.map((phase) => summaries.find((one) => one.phase === phase && one.topology === topology)!);
-    const mean = (of: (summary: PhaseSummary) => number, pick: (...values: number[]) => number): number =>
-      geometricMean(own.map((summary) => of(summary) / best(summary.phase, of, pick)));
+    const mean = (
+      of: (summary: PhaseSummary) => number,
+      pick: (...values: number[]) => number,
+      among: readonly PhaseSummary[] = own,
+    ): number => geometricMean(among.map((summary) => of(summary) / best(summary.phase, of, pick)));
     return {
       topology,
-      rate: mean(({ rate }) => atLeastOne(rate), Math.max),
+      rate: mean(({ rate }) => atLeastOne(rate), Math.max, unpaced(own)),
       p99: mean(({ p99 }) => atLeastOne(p99), Math.min),
       // A message costs more than nothing; in very short runs the clock of the process may not have ticked.
       cpu: hasCpu ? mean(({ cpu }) => Math.max(1e-3, cpu!.median), Math.min) : undefined,
       phases: own,
     };
   });
+}
+
+/** All of them when every rate is given: then they are alike, and the rest decides. */
+function unpaced(summaries: readonly PhaseSummary[]): readonly PhaseSummary[] {
+  const free = summaries.filter(({ paced }) => !paced);
+  return free.length === 0 ? summaries : free;
 }
 
 const atLeastOne = ({ median }: Spread): number => Math.max(1, median);
@@ -87,7 +99,9 @@ function isMuchBetter(one: Standing, other: Standing): boolean {
 
 /** The middle one of how far the turns of each topology and phase lie apart. */
 function noiseOf(summaries: readonly PhaseSummary[]): number {
-  const apart = summaries.map(({ rate }) => (rate.max - rate.min) / atLeastOne(rate)).sort((a, b) => a - b);
+  const apart = unpaced(summaries)
+    .map(({ rate }) => (rate.max - rate.min) / atLeastOne(rate))
+    .sort((a, b) => a - b);
   return apart[apart.length >> 1]!;
 }
 

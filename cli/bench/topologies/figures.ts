@@ -37,6 +37,7 @@ export class FiguresProbe implements Probe {
   #ids: ReadonlyMap<string, number> = new Map();
   #tableBefore: RuntimeTable = new Map();
   #cpuBefore: CpuReading = { total: undefined, threads: new Map() };
+  #cpu: Record<string, number> = {};
   #figures: BrokerFigures = { threadCpuMicros: {}, wakeUps: {} };
 
   constructor(
@@ -53,18 +54,18 @@ export class FiguresProbe implements Probe {
   async begin(): Promise<void> {
     this.#tableBefore = await this.ask();
     this.#ids = numbersIn(this.#tableBefore.get('kernel.threads'));
-    this.#cpuBefore = this.#cpu();
+    this.#cpuBefore = this.#readCpu();
+  }
+
+  over(): void {
+    this.#cpu = cpuBetween(this.#cpuBefore, this.#readCpu());
   }
 
   async end(): Promise<void> {
-    const cpuAfter = this.#cpu();
-    this.#figures = {
-      threadCpuMicros: cpuBetween(this.#cpuBefore, cpuAfter),
-      ...tableBetween(this.#tableBefore, await this.ask()),
-    };
+    this.#figures = { threadCpuMicros: this.#cpu, ...tableBetween(this.#tableBefore, await this.ask()) };
   }
 
-  #cpu(): CpuReading {
+  #readCpu(): CpuReading {
     const threads = new Map<string, number>();
     for (const [name, id] of this.#ids) {
       const micros = threadCpuMicros(this.pid, id);

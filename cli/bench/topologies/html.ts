@@ -101,7 +101,10 @@ function charts(phase: readonly PhaseSummary[], runs: readonly TopologyRun[]): s
   }));
   return [
     chart('messages/s', barChart(rates, short)),
-    chart('latency of one request, µs', pointChart(percentiles, short)),
+    chart(
+      phase.every(({ paced }) => paced) ? 'latency from send to consumer, µs' : 'latency of one request, µs',
+      pointChart(percentiles, short),
+    ),
     chart(
       'broker CPU, µs per message',
       barChart(

@@ -20,10 +20,10 @@ export function figureRows(phase: readonly PhaseSummary[]): FigureRow[] {
   const row = (name: string, cell: (summary: PhaseSummary) => string): FigureRow => ({ name, cells: phase.map(cell) });
   return [
     row('messages/s', ({ rate, turns }) => withRange(rate, turns)),
-    row('request p50 µs', ({ p50 }) => short(p50.median)),
-    row('request p90 µs', ({ p90 }) => short(p90.median)),
-    row('request p99 µs', ({ p99, turns }) => withRange(p99, turns)),
-    row('request p99.9 µs', ({ p999 }) => short(p999.median)),
+    row('p50 µs', ({ p50 }) => short(p50.median)),
+    row('p90 µs', ({ p90 }) => short(p90.median)),
+    row('p99 µs', ({ p99, turns }) => withRange(p99, turns)),
+    row('p99.9 µs', ({ p999 }) => short(p999.median)),
     row('CPU µs/message', ({ cpu, turns }) => (cpu === undefined ? MISSING : withRange(cpu, turns))),
     ...threadsIn(phase, ({ threadCpu }) => threadCpu).map((thread) =>
       row(`  ${thread}`, ({ threadCpu }) => median(threadCpu[thread])),
@@ -36,6 +36,9 @@ export function figureRows(phase: readonly PhaseSummary[]): FigureRow[] {
     row('loop delay µs p50/p99/max', ({ loopDelayMicros: found }) => three(found, found?.p50)),
     row('ring units mean/p99/max', ({ ringUnits: found }) => three(found, found?.mean)),
     row('ring KiB mean/p99/max', ({ ringKibibytes: found }) => three(found, found?.mean)),
+    ...(phase.some(({ lateShare }) => lateShare !== undefined)
+      ? [row('left late %', ({ lateShare }) => (lateShare === undefined ? MISSING : short(lateShare.median * 100)))]
+      : []),
     ...(phase.some(({ errors }) => errors > 0) ? [row('refused requests', ({ errors }) => short(errors))] : []),
   ];
 }

@@ -18,14 +18,16 @@ export interface TopologyRun extends LoadResult {
   /** Counted from 1. */
   readonly turn: number;
   readonly phase: string;
+  /** Its rate was given. */
+  readonly paced: boolean;
   readonly figures: BrokerFigures;
 }
 
 /** How long reput may take for what a phase left behind. */
 const CATCH_UP_MS = 60_000;
 const LOOK_MS = 20;
-/** Batches for so long are a backlog that takes seconds to read. */
-const FILL_SECONDS = 2;
+/** Batches for so long make a backlog that one pass through does not finish at once. */
+const FILL_SECONDS = 1;
 
 /** All phases, one after the other, on a fresh broker. */
 export async function runTopology(
@@ -62,7 +64,8 @@ class Script {
   ) {}
 
   async run(address: string): Promise<TopologyRun[]> {
-    const targets = await targetsOf({ address, direct: true }, { topic: TOPIC, queues: QUEUES, use: 'write' });
+    const wish = { topics: [TOPIC], queues: QUEUES, use: 'write', progress: () => undefined } as const;
+    const targets = await targetsOf({ address, direct: true }, wish);
     const runs: TopologyRun[] = [];
     for (const phase of this.settings.phases) {
       if (phase.reads && !this.#written) await this.#fill(targets);
@@ -86,14 +89,15 @@ class Script {
     );
     const rate = Math.round(result.messagesPerSecond).toLocaleString('en-US');
     this.progress.partDone(part, warmSeconds + seconds, `${rate} msg/s`);
-    return { topology: this.topology, turn: this.turn, phase: phase.name, ...result, figures: probe.figures };
+    const { name, paced } = phase;
+    return { topology: this.topology, turn: this.turn, phase: name, paced, ...result, figures: probe.figures };
   }
 
   /** So that a phase that reads finds something. */
   async #fill(targets: readonly BrokerTarget[]): Promise<void> {
     const { load } = this.settings;
     const quiet = (): void => undefined;
-    const settings = { warmSeconds: 0, seconds: Math.min(load.seconds, FILL_SECONDS), pid: undefined };
+    const settings = { warmSeconds: 0, seconds: FILL_SECONDS, pid: undefined };
     await measure(await filling.open(load, targets), settings, quiet);
     this.#written = true;
   }

@@ -13,6 +13,7 @@ export interface TopologiesFlags {
   readonly window: number;
   readonly connections: number;
   readonly batch: number;
+  readonly rate: number;
   readonly header: HeaderForm;
   readonly seconds: number;
   readonly warm: number;
@@ -31,6 +32,8 @@ export interface LoadSettings {
   readonly window: number;
   readonly connections: number;
   readonly perBatch: number;
+  /** Messages per second of the phase at a fixed rate. */
+  readonly perSecond: number;
   readonly form: HeaderForm;
   readonly seconds: number;
   readonly warmSeconds: number;
@@ -71,6 +74,7 @@ export function topologiesSettings(files: readonly string[], flags: TopologiesFl
       window: flags.window,
       connections: flags.connections,
       perBatch: flags.batch,
+      perSecond: flags.rate,
       form: flags.header,
       seconds: flags.seconds,
       warmSeconds: flags.warm,

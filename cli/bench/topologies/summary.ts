@@ -13,8 +13,10 @@ export interface PhaseSummary {
   readonly topology: string;
   readonly phase: string;
   readonly turns: number;
+  /** Its rate was given. */
+  readonly paced: boolean;
   readonly rate: Spread;
-  /** Of one request, in microseconds. */
+  /** Of one request, or with `latency` of a message from send to consumer; in microseconds. */
   readonly p50: Spread;
   readonly p90: Spread;
   readonly p99: Spread;
@@ -28,6 +30,8 @@ export interface PhaseSummary {
   readonly loopDelayMicros?: Occupancy;
   readonly ringUnits?: Occupancy;
   readonly ringKibibytes?: Occupancy;
+  /** Of a paced load: share of the sends that left more than 1 ms late. */
+  readonly lateShare?: Spread;
   /** Requests that were refused, in all turns. */
   readonly errors: number;
 }
@@ -59,6 +63,7 @@ function summaryOfRuns(topology: string, phase: string, runs: readonly TopologyR
   const perMessage = (micros: number, run: TopologyRun): number => micros / Math.max(1, run.messages);
   const cpu = maybe(runs, (run) => run.broker?.cpuMicrosPerMessage);
   const anonMebibytes = maybe(runs, (run) => run.broker?.rssAnonMebibytes);
+  const lateShare = maybe(runs, (run) => run.lateShare);
   const loopDelayMicros = occupancyOf(runs, ({ loopDelayMicros: found }) => found);
   const ringUnits = occupancyOf(runs, ({ ringUnits: found }) => found);
   const ringKibibytes = occupancyOf(runs, ({ ringBytes: found }) => found, 1024);
@@ -66,6 +71,7 @@ function summaryOfRuns(topology: string, phase: string, runs: readonly TopologyR
     topology,
     phase,
     turns: runs.length,
+    paced: runs.every((run) => run.paced),
     rate: spreadOf(runs.map((run) => run.messagesPerSecond)),
     p50: spreadOf(runs.map((run) => run.latencyMicros.p50)),
     p90: spreadOf(runs.map((run) => run.latencyMicros.p90)),
@@ -82,6 +88,7 @@ function summaryOfRuns(topology: string, phase: string, runs: readonly TopologyR
     ...(loopDelayMicros === undefined ? {} : { loopDelayMicros }),
     ...(ringUnits === undefined ? {} : { ringUnits }),
     ...(ringKibibytes === undefined ? {} : { ringKibibytes }),
+    ...(lateShare === undefined ? {} : { lateShare }),
     errors: runs.flatMap((run) => Object.values(run.errors)).reduce((sum, count) => sum + count, 0),
   };
 }

@@ -56,6 +56,25 @@ describe('advice on topologies', () => {
     assert.match(advice.text, /it is the default, and fused is not faster by more than the noise\. Against fused: /);
   });
 
+  it('takes rates from phases whose rate is not given, and latency and cost from all', () => {
+    const paced = { phase: 'latency', paced: true };
+    const advice = adviceOn(
+      turnsOf('dedicated', [1000, 1100, 900]),
+      turnsOf('dedicated', [500, 500, 500], paced),
+      turnsOf('fused', [1050, 1150, 950]),
+      turnsOf('fused', [500, 500, 500], { ...paced, p99: 99 }),
+    );
+    assert.ok(advice.noise! > 0.18, `${advice.noise}: a given rate says nothing about noise`);
+    assert.equal(advice.topology, 'dedicated');
+    const late = adviceOn(
+      turnsOf('dedicated', [1000, 1000]),
+      turnsOf('dedicated', [500, 500], { ...paced, p99: 250 }),
+      turnsOf('fused', [990, 990]),
+      turnsOf('fused', [500, 500], paced),
+    );
+    assert.equal(late.topology, 'fused', 'a p99 from send to consumer 2.5 times as long decides');
+  });
+
   it('says when the machine was too restless for an answer', () => {
     const restless = adviceOn(turnsOf('dedicated', [1000, 1400, 900]), turnsOf('fused', [1000, 1400, 900]));
     assert.match(restless.text, / 50 % by which turns of one topology do\. That is much: repeat it/);

@@ -51,6 +51,7 @@ describe('figures of a measured time', () => {
   it('leaves out what a broker does not tell', async () => {
     const probe = new FiguresProbe(2 ** 22 + 1, () => Promise.resolve(new Map([['putTps', '1 2 3']])));
     await probe.begin();
+    probe.over();
     await probe.end();
     assert.deepEqual(probe.figures, { threadCpuMicros: {}, wakeUps: {} });
   });

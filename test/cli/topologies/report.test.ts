@@ -30,7 +30,16 @@ function reportOf(): Report {
     settings: {
       topologies: namedTopologies([]),
       phases,
-      load: { bodyBytes: 128, window: 64, connections: 1, perBatch: 32, form: 'binary', seconds: 1, warmSeconds: 0 },
+      load: {
+        bodyBytes: 128,
+        window: 64,
+        connections: 1,
+        perBatch: 32,
+        perSecond: 5000,
+        form: 'binary',
+        seconds: 1,
+        warmSeconds: 0,
+      },
       turns: 3,
       brokerSet: ['flushDiskType=SYNC_FLUSH'],
       storeParent: '/tmp',

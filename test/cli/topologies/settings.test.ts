@@ -11,6 +11,7 @@ const flags: TopologiesFlags = {
   window: 64,
   connections: 1,
   batch: 32,
+  rate: 5000,
   header: 'binary',
   seconds: 1,
   warm: 0,
@@ -44,7 +45,7 @@ describe('settings of kernel bench topologies', () => {
   it('chooses phases in their own order', () => {
     const names = (only?: string): string[] =>
       topologiesSettings([], { ...flags, ...(only === undefined ? {} : { only }) }).phases.map(({ name }) => name);
-    assert.deepEqual(names(), ['produce', 'batch', 'consume']);
+    assert.deepEqual(names(), ['produce', 'batch', 'consume', 'latency']);
     assert.deepEqual(names('consume, produce'), ['produce', 'consume']);
   });
 
@@ -62,7 +63,7 @@ describe('settings of kernel bench topologies', () => {
     writeFileSync(file, '{}');
     const refuse = (files: string[], more: Partial<TopologiesFlags>, text: RegExp): void =>
       assert.throws(() => topologiesSettings(files, { ...flags, ...more }), usage(text));
-    refuse([], { only: 'produce,nothing' }, /no phase 'nothing'.*produce,batch,consume/);
+    refuse([], { only: 'produce,nothing' }, /no phase 'nothing'.*produce,batch,consume,latency/);
     refuse([file, file], {}, /given twice/);
     refuse([join(dir.path, 'none.json')], {}, /none\.json/);
     refuse([], { set: ['topology=fused'] }, /topology/);

@@ -8,6 +8,7 @@ export interface RunWish {
   readonly rate?: number;
   readonly p99?: number;
   readonly cpu?: number;
+  readonly paced?: boolean;
   readonly errors?: Readonly<Record<string, number>>;
   readonly figures?: BrokerFigures;
 }
@@ -15,10 +16,12 @@ export interface RunWish {
 /** A run of one second. */
 export function runOf(wish: RunWish = {}): TopologyRun {
   const { topology = 'dedicated', turn = 1, phase = 'produce', rate = 1000, p99 = 100, cpu = 5, errors = {} } = wish;
+  const { paced = false } = wish;
   return {
     topology,
     turn,
     phase,
+    paced,
     messages: rate,
     seconds: 1,
     messagesPerSecond: rate,

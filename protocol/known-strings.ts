@@ -1,0 +1,40 @@
+const SLOTS = 1024;
+/** Names and plain expressions; what is longer is decoded each time. */
+const BYTES_MAX = 128;
+
+interface Known {
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
+/**
+ * Strings by their UTF-8 bytes: the names in requests are few and come again and again, so most need no decoding, and as one object
+ * they are quick to look up. Bounded: each has one place, and the last one that came keeps it.
+ */
+export class KnownStrings {
+  readonly #slots = new Array<Known | undefined>(SLOTS).fill(undefined);
+
+  text(buffer: Buffer, start: number, end: number): string {
+    const length = end - start;
+    if (length > BYTES_MAX) return buffer.toString('utf8', start, end);
+    const slot = slotOf(buffer, start, end);
+    let known = this.#slots[slot];
+    if (known === undefined || !isSame(known.bytes, buffer, start, length)) {
+      const bytes = Buffer.from(buffer.subarray(start, end));
+      known = this.#slots[slot] = { bytes, text: bytes.toString('utf8') };
+    }
+    return known.text;
+  }
+}
+
+function slotOf(buffer: Buffer, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (buffer[at] as number)) | 0;
+  return (hash ^ (hash >>> 10) ^ (hash >>> 20)) & (SLOTS - 1);
+}
+
+function isSame(bytes: Buffer, buffer: Buffer, start: number, length: number): boolean {
+  if (bytes.length !== length) return false;
+  for (let index = 0; index < length; index++) if (bytes[index] !== buffer[start + index]) return false;
+  return true;
+}
