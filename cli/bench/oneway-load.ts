@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/base/clock.js';
+import { readAnswer, type Answer } from './frames.js';
 import { inParallel } from './in-parallel.js';
 import { framesByTarget, FrameWriter, type SendContext } from './frame-writer.js';
 import { Finish, LoadCounters, type BrokerTarget, type Load, type LoadDetail } from './load.js';
@@ -121,6 +122,7 @@ class OneWayLane implements FrameSink {
   readonly #context: SendContext;
   readonly #perWrite: number;
   readonly #writer: FrameWriter;
+  readonly #answer: Answer = { code: 0, slot: 0, bodyStart: 0 };
   #sending = true;
   #lost = false;
   #socket: LoadSocket | undefined;
@@ -160,8 +162,10 @@ class OneWayLane implements FrameSink {
     this.#socket?.close();
   }
 
-  frame(): void {
-    throw new Error('an answer to a one-way message');
+  /** 4.9 answers a message that it refuses for want of room, one-way or not. */
+  frame(buffer: Buffer, start: number, end: number): void {
+    readAnswer(buffer, start, end, this.#answer);
+    this.#context.counters.error(this.#answer.code);
   }
 
   chunkEnd(): void {
