@@ -17,6 +17,7 @@ export type Topology = Readonly<Record<ServiceName, Placement>> & {
 };
 
 const presets: Readonly<Record<string, Topology>> = { dedicated, fused, paired };
+export const topologyPresets: readonly string[] = Object.keys(presets);
 
 /** Everything in-process: what the memory store and `kernel dev` use. */
 export const allOnMain: Topology = {

@@ -1,94 +1,68 @@
 import { writeFile } from 'node:fs/promises';
-import { systemClock } from '../../kernel/base/clock.js';
 import type { Printer } from '../printer.js';
-import type { HeaderForm } from './frames.js';
-import type { BrokerTarget, Load } from './load.js';
+import { mediansOf, ratiosOf } from './compare.js';
+import type { BrokerTarget } from './load.js';
 import { measure, type LiveLine, type LoadResult } from './measure.js';
+import { openLoad } from './open-load.js';
 import { targetsOf, type Side } from './prepare.js';
-import { PullLoad } from './pull-load.js';
-import { liveText, ratioLine, resultLine, settingsLine } from './report.js';
-import { SendLoad } from './send-load.js';
-
-export type LoadKind = 'produce' | 'batch' | 'consume';
-
-export interface BenchSettings {
-  readonly kind: LoadKind;
-  readonly side: Side & { readonly pid: number | undefined };
-  /** A second broker that gets the same load in turn. */
-  readonly peer: (Side & { readonly pid: number | undefined }) | undefined;
-  readonly topic: string;
-  readonly bodyBytes: number;
-  /** Requests in flight on each connection. */
-  readonly window: number;
-  readonly connections: number;
-  /** Measured seconds of each run; 0 with `consume`: once through the backlog. */
-  readonly seconds: number;
-  readonly warmSeconds: number;
-  readonly form: HeaderForm;
-  readonly queues: number | undefined;
-  /** Messages per batch, or per pull. */
-  readonly perRequest: number;
-  /** Whether each message has a property KEYS, too. */
-  readonly keys: boolean;
-  /** Runs on each side. */
-  readonly turns: number;
-  readonly jsonFile: string | undefined;
-}
+import { liveText, medianLine, ratioLine, resultLines, settingsLine } from './report.js';
+import { topicNames, type BenchSettings } from './settings.js';
 
 export interface BenchRun extends LoadResult {
   readonly side: 'A' | 'B';
   readonly address: string;
 }
 
-const CONSUMER_GROUP = 'kernel-bench';
+interface NamedSide extends Side {
+  readonly name: 'A' | 'B';
+  readonly pid: number | undefined;
+  readonly targets: readonly BrokerTarget[];
+}
 
 /** Runs the load on one side, or on two in turns (A B A B), and prints what came out. */
 export async function bench(settings: BenchSettings, printer: Printer, terminal: NodeJS.WriteStream): Promise<void> {
   printer.line(settingsLine(settings));
   const live = liveLine(terminal);
+  const sides = await prepared(settings, live);
   const runs: BenchRun[] = [];
-  const sides = [
-    { ...settings.side, name: 'A' as const },
-    ...(settings.peer === undefined ? [] : [{ ...settings.peer, name: 'B' as const }]),
-  ];
-  const turns = settings.peer === undefined ? 1 : settings.turns;
-  for (let turn = 0; turn < turns; turn++) {
+  for (let turn = 0; turn < settings.turns; turn++)
     for (const side of sides) {
       const result = await runOnce(settings, side, (line) => live(`${side.name} ${liveText(line)}`));
       live('');
       const run: BenchRun = { side: side.name, address: side.address, ...result };
       runs.push(run);
-      printer.line(resultLine(run));
+      for (const line of resultLines(run)) printer.line(line);
     }
-  }
-  if (settings.peer !== undefined) printer.line(ratioLine(runs));
+  const medians = mediansOf(runs);
+  if (settings.turns > 1) for (const { name } of sides) printer.line(medianLine(name, settings.turns, medians[name]!));
+  const ratios = medians.B === undefined ? undefined : ratiosOf(medians.A!, medians.B);
+  if (ratios !== undefined) printer.line(ratioLine(ratios));
   if (settings.jsonFile !== undefined)
-    await writeFile(settings.jsonFile, `${JSON.stringify({ settings, runs }, null, 2)}\n`);
+    await writeFile(settings.jsonFile, `${JSON.stringify({ settings, runs, medians, ratios }, null, 2)}\n`);
 }
 
-async function runOnce(
-  settings: BenchSettings,
-  side: Side & { readonly pid: number | undefined },
-  live: LiveLine,
-): Promise<LoadResult> {
-  const use = settings.kind === 'consume' ? 'read' : 'write';
-  const targets = await targetsOf(side, {
-    topic: settings.topic,
-    queues: use === 'write' ? settings.queues : undefined,
-    use,
-  });
-  const load = await openLoad(settings, targets);
-  const once = settings.kind === 'consume' && settings.seconds === 0;
-  const warmSeconds = once ? 0 : settings.warmSeconds;
-  return measure(load, { warmSeconds, seconds: settings.seconds, pid: side.pid }, live);
+/** The sides with their topics. */
+async function prepared(settings: BenchSettings, live: (text: string) => void): Promise<NamedSide[]> {
+  const use = settings.tail ? 'both' : settings.kind === 'consume' ? 'read' : 'write';
+  const wish = { topics: topicNames(settings), queues: settings.queues, use } as const;
+  const sides: NamedSide[] = [];
+  for (const [name, side] of [['A', settings.side] as const, ['B', settings.peer] as const]) {
+    if (side === undefined) continue;
+    const progress = (done: number, total: number): void => live(`${name} topic ${done} of ${total}`);
+    sides.push({ ...side, name, targets: await targetsOf(side, { ...wish, progress }) });
+    live('');
+  }
+  return sides;
 }
 
-function openLoad(settings: BenchSettings, targets: readonly BrokerTarget[]): Promise<Load> {
-  const { topic, form, connections, window, perRequest, bodyBytes, keys } = settings;
-  const common = { targets, topic, form, connections, window };
-  if (settings.kind !== 'consume') return SendLoad.open({ ...common, bodyBytes, perRequest, keys }, systemClock);
-  const again = settings.seconds > 0;
-  return PullLoad.open({ ...common, group: CONSUMER_GROUP, perPull: perRequest, again }, systemClock);
+async function runOnce(settings: BenchSettings, side: NamedSide, live: LiveLine): Promise<LoadResult> {
+  const { load, close } = await openLoad(settings, side, side.targets);
+  try {
+    const { warmSeconds, seconds } = settings;
+    return await measure(load, { warmSeconds, seconds, pid: side.pid }, live);
+  } finally {
+    await close();
+  }
 }
 
 /** Writes over itself; an empty text clears it. Nothing when nobody looks. */

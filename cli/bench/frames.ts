@@ -15,8 +15,17 @@ export interface Frame {
   readonly form: HeaderForm;
 }
 
-export function encodeFrame(form: HeaderForm, code: number, ext: Record<string, string>, body: Buffer): Frame {
-  return form === 'binary' ? encodeBinary(code, ext, body) : encodeJson(code, ext, body);
+/** The bit of the flag word that says that no answer is wanted. */
+export const ONE_WAY = 2;
+
+export function encodeFrame(
+  form: HeaderForm,
+  code: number,
+  ext: Record<string, string>,
+  body: Buffer,
+  flag: 0 | typeof ONE_WAY = 0,
+): Frame {
+  return form === 'binary' ? encodeBinary(code, ext, body, flag) : encodeJson(code, ext, body, flag);
 }
 
 /** Writes an opaque of 0 … 2^30 - 1 into a copy of the frame that starts at `at`. */
@@ -38,7 +47,7 @@ function writeDigits(target: Buffer, at: number, value: number): void {
 }
 
 /** length, 1 << 24 | header length, code(2) language(1) version(2) opaque(4) flag(4) remark(4 + n) ext(4 + n), body. */
-function encodeBinary(code: number, ext: Record<string, string>, body: Buffer): Frame {
+function encodeBinary(code: number, ext: Record<string, string>, body: Buffer, flag: number): Frame {
   const fields = Object.entries(ext).map(([name, value]) => [Buffer.from(name), Buffer.from(value)] as const);
   const extLength = fields.reduce((sum, [name, value]) => sum + 6 + name.length + value.length, 0);
   const headerLength = 21 + extLength;
@@ -48,6 +57,7 @@ function encodeBinary(code: number, ext: Record<string, string>, body: Buffer): 
   bytes.writeInt16BE(code, 8);
   bytes.writeUInt8(LANGUAGE_JAVA, 10);
   bytes.writeInt16BE(VERSION_4_9_7, 11);
+  bytes.writeInt32BE(flag, 17);
   bytes.writeInt32BE(extLength, 25);
   let at = 29;
   for (const [name, value] of fields) {
@@ -60,8 +70,8 @@ function encodeBinary(code: number, ext: Record<string, string>, body: Buffer): 
   return { bytes, opaqueAt: 13, form: 'binary' };
 }
 
-function encodeJson(code: number, ext: Record<string, string>, body: Buffer): Frame {
-  const start = `{"code":${code},"extFields":${JSON.stringify(ext)},"flag":0,"language":"JAVA","opaque":`;
+function encodeJson(code: number, ext: Record<string, string>, body: Buffer, flag: number): Frame {
+  const start = `{"code":${code},"extFields":${JSON.stringify(ext)},"flag":${flag},"language":"JAVA","opaque":`;
   const end = `,"serializeTypeCurrentRPC":"JSON","version":${VERSION_4_9_7}}`;
   const header = Buffer.from(`${start}${JSON_OPAQUE_BASE}${end}`);
   const bytes = Buffer.alloc(8 + header.length + body.length);
@@ -122,4 +132,20 @@ function numberAfter(buffer: Buffer, from: number): number {
   let value = 0;
   for (; buffer[at]! >= 48 && buffer[at]! <= 57; at++) value = value * 10 + buffer[at]! - 48;
   return negative ? -value : value;
+}
+
+/** The remark of an answer, for an error's text. */
+export function remarkIn(buffer: Buffer, start: number, bodyStart: number): string {
+  const text = buffer[start + 4] === 1 ? binaryRemark(buffer, start, bodyStart) : jsonRemark(buffer, start, bodyStart);
+  return text === '' ? 'without a reason' : text;
+}
+
+function binaryRemark(buffer: Buffer, start: number, bodyStart: number): string {
+  const length = Math.max(0, buffer.readInt32BE(start + 21));
+  return buffer.toString('utf8', start + 25, Math.min(start + 25 + length, bodyStart));
+}
+
+function jsonRemark(buffer: Buffer, start: number, bodyStart: number): string {
+  const found = /"remark":("(?:[^"\\]|\\.)*")/.exec(buffer.toString('utf8', start + 8, bodyStart));
+  return found === null ? '' : (JSON.parse(found[1]!) as string);
 }

@@ -11,22 +11,24 @@ export interface FrameSink {
   failed(error: Error): void;
 }
 
-/** One connection that reads into one reused buffer: no allocation per read, none per frame. */
+/** All sockets of the thread read into it, one after the other: what was read is used before the next read begins. */
+const chunk = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** One connection that reads into the reused buffer: no allocation per read, none per frame. */
 export class LoadSocket {
   readonly #socket: net.Socket;
   readonly #sink: FrameSink;
-  #carry = Buffer.allocUnsafe(64 * 1024);
+  #carry = Buffer.alloc(0);
   #carried = 0;
   #closed = false;
 
   private constructor(host: string, port: number, sink: FrameSink) {
     this.#sink = sink;
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
     const callback = (bytes: number): boolean => {
-      this.#read(buffer, bytes);
+      this.#read(chunk, bytes);
       return true;
     };
-    this.#socket = net.connect({ host, port, noDelay: true, onread: { buffer, callback } });
+    this.#socket = net.connect({ host, port, noDelay: true, onread: { buffer: chunk, callback } });
   }
 
   static async open(host: string, port: number, sink: FrameSink): Promise<LoadSocket> {
@@ -44,8 +46,19 @@ export class LoadSocket {
     return opened;
   }
 
-  write(bytes: Buffer): void {
-    if (!this.#closed) this.#socket.write(bytes);
+  /** False when the kernel does not take more for now: `onDrained` tells when it does. */
+  write(bytes: Buffer): boolean {
+    return !this.#closed && this.#socket.write(bytes);
+  }
+
+  /** Calls back each time when all that waited has left. */
+  onDrained(drained: () => void): void {
+    this.#socket.on('drain', drained);
+  }
+
+  /** Bytes that wait in this process. */
+  get waitingBytes(): number {
+    return this.#socket.writableLength;
   }
 
   close(): void {
@@ -100,7 +113,7 @@ export class LoadSocket {
   #keep(buffer: Buffer, from: number, to: number): void {
     const wanted = this.#carried + to - from;
     if (wanted > this.#carry.length) {
-      const grown = Buffer.allocUnsafe(Math.max(wanted, this.#carry.length * 2));
+      const grown = Buffer.allocUnsafe(Math.max(wanted, this.#carry.length * 2, 4096));
       this.#carry.copy(grown, 0, 0, this.#carried);
       this.#carry = grown;
     }

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../kernel/base/clock.js';
 import type { Percentiles } from './histogram.js';
-import type { Load } from './load.js';
-import { processStats } from './process-stats.js';
+import type { Load, LoadCounters, LoadDetail } from './load.js';
+import { processStats, type ProcessStats } from './process-stats.js';
 
 export interface MeasureSettings {
   readonly warmSeconds: number;
@@ -9,14 +9,24 @@ export interface MeasureSettings {
   readonly seconds: number;
   /** The broker's process on this machine, when its CPU time and memory are to be read. */
   readonly pid: number | undefined;
+  readonly probe?: Probe;
 }
 
-export interface LoadResult {
+/** Takes further readings where the measured time begins and ends. */
+export interface Probe {
+  begin(): Promise<void>;
+  /** The measured time is over: what can be read at once. */
+  over(): void;
+  /** The rest, when the load has completed its counts. */
+  end(): Promise<void>;
+}
+
+export interface LoadResult extends LoadDetail {
   readonly messages: number;
   readonly seconds: number;
   readonly messagesPerSecond: number;
   readonly mebibytesPerSecond: number;
-  /** Of one request (send, batch or pull), in microseconds. */
+  /** Of one request (send, batch or pull), or with `tail` and `latency` of a message from send to consumer; in microseconds. */
   readonly latencyMicros: Percentiles & { readonly mean: number };
   /** Answers by response code that were not the wanted one. */
   readonly errors: Readonly<Record<string, number>>;
@@ -50,36 +60,55 @@ export async function measure(
   try {
     load.start();
     if (settings.warmSeconds > 0) await ticker.run(settings.warmSeconds, true);
-    load.counters.reset();
-    const cpuBefore = process.cpuUsage();
-    const brokerBefore = settings.pid === undefined ? undefined : processStats(settings.pid);
+    await settings.probe?.begin();
+    await load.begin();
+    const before = usage(settings.pid);
     const beganMs = clock.monoMs();
     await ticker.run(settings.seconds, false);
     const seconds = (clock.monoMs() - beganMs) / 1000;
-    const cpu = process.cpuUsage(cpuBefore);
-    const brokerAfter = settings.pid === undefined ? undefined : processStats(settings.pid);
-    const { counters } = load;
-    const per = (micros: number): number => (counters.messages === 0 ? 0 : micros / counters.messages);
-    return {
-      messages: counters.messages,
-      seconds,
-      messagesPerSecond: counters.messages / seconds,
-      mebibytesPerSecond: counters.bytes / seconds / 2 ** 20,
-      latencyMicros: { ...counters.latency.percentiles(), mean: counters.latency.mean },
-      errors: Object.fromEntries([...counters.errors].map(([code, count]) => [String(code), count])),
-      generatorCpuMicrosPerMessage: per(cpu.user + cpu.system),
-      ...(brokerBefore !== undefined && brokerAfter !== undefined
-        ? {
-            broker: {
-              cpuMicrosPerMessage: per(brokerAfter.cpuMicros - brokerBefore.cpuMicros),
-              rssAnonMebibytes: brokerAfter.rssAnonBytes / 2 ** 20,
-            },
-          }
-        : {}),
-    };
+    const after = usage(settings.pid);
+    settings.probe?.over();
+    await load.end?.();
+    const result = resultOf(load.counters, load.counters.seconds ?? seconds, before, after);
+    await settings.probe?.end();
+    await load.stop();
+    return { ...result, ...load.detail?.() };
   } finally {
     await load.stop();
   }
+}
+
+interface Usage {
+  readonly generator: NodeJS.CpuUsage;
+  readonly broker: ProcessStats | undefined;
+}
+
+const usage = (pid: number | undefined): Usage => ({
+  generator: process.cpuUsage(),
+  broker: pid === undefined ? undefined : processStats(pid),
+});
+
+function resultOf(counters: LoadCounters, seconds: number, before: Usage, after: Usage): LoadResult {
+  const { messages, bytes, latency } = counters;
+  const per = (micros: number): number => (messages === 0 ? 0 : micros / messages);
+  const cpu = ({ generator }: Usage): number => generator.user + generator.system;
+  const broker =
+    before.broker === undefined || after.broker === undefined
+      ? undefined
+      : {
+          cpuMicrosPerMessage: per(after.broker.cpuMicros - before.broker.cpuMicros),
+          rssAnonMebibytes: after.broker.rssAnonBytes / 2 ** 20,
+        };
+  return {
+    messages,
+    seconds,
+    messagesPerSecond: messages / seconds,
+    mebibytesPerSecond: bytes / seconds / 2 ** 20,
+    latencyMicros: { ...latency.percentiles(), mean: latency.mean },
+    errors: Object.fromEntries([...counters.errors].map(([code, count]) => [String(code), count])),
+    generatorCpuMicrosPerMessage: per(cpu(after) - cpu(before)),
+    ...(broker === undefined ? {} : { broker }),
+  };
 }
 
 /** Lets time pass in steps of a second, reports each, and gives up when no answer comes any more. */
@@ -125,7 +154,8 @@ class Ticker {
   }
 
   #checkStall(nowMs: number): void {
-    const answers = this.load.counters.latency.count;
+    const { latency, messages } = this.load.counters;
+    const answers = latency.count + messages;
     if (answers !== this.#lastAnswers) {
       this.#lastAnswers = answers;
       this.#lastAnswerMs = nowMs;

@@ -9,3 +9,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     return value;
   };
 }
+
+/** Parses a flag's value as seconds, which may have a fraction. */
+export function seconds(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`It must be a number of seconds from ${min} to ${max}.`);
+    return value;
+  };
+}

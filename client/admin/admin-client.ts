@@ -77,10 +77,14 @@ export class AdminClient implements AsyncDisposable {
     return decodeClusterInfo(answer.body);
   }
 
-  /** Smallest and next offset of each queue. */
-  async topicStats(topic: string): Promise<QueueTable<TopicOffset>> {
-    const ext = encodeGetTopicStatsInfo({ topic });
-    const answers = await this.#fromMasters(topic, { code: RequestCode.GET_TOPIC_STATS_INFO, ext });
+  /** Smallest and next offset of each queue; with `broker` (`host:port`) of that one alone, without asking a name server. */
+  async topicStats(topic: string, broker?: string): Promise<QueueTable<TopicOffset>> {
+    const call = { code: RequestCode.GET_TOPIC_STATS_INFO, ext: encodeGetTopicStatsInfo({ topic }) };
+    const { transport, requestTimeoutMs } = this.#core;
+    const answers =
+      broker === undefined
+        ? await this.#fromMasters(topic, call)
+        : [(await transport.request(broker, call, requestTimeoutMs)).body];
     return answers.flatMap((body) => decodeTopicStatsTable(body).offsetTable);
   }
 

@@ -2,6 +2,7 @@ import { manifest as admin } from '../../plugins/admin/index.js';
 import { manifest as commitlog } from '../../plugins/commitlog/index.js';
 import { filterPlugin } from '../../plugins/filter/index.js';
 import { manifest as flush } from '../../plugins/flush/index.js';
+import { manifest as gauges } from '../../plugins/gauges/index.js';
 import { manifest as groups } from '../../plugins/groups/index.js';
 import { manifest as metrics } from '../../plugins/metrics/index.js';
 import { manifest as offsets } from '../../plugins/offsets/index.js';
@@ -34,6 +35,7 @@ export const broker = (filters: Filters) => [
   pull,
   schedule,
   retention,
+  gauges,
   admin,
   registration,
 ];

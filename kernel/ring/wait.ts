@@ -25,6 +25,11 @@ export class Doorbell {
     this.#sleeps = this.#rings + 1;
   }
 
+  /** How often it woke its owner, modulo 2^32: rings while the owner is awake do not count. */
+  get rings(): number {
+    return Atomics.load(this.#words, this.#rings) >>> 0;
+  }
+
   /** Any thread, after publishing. */
   ring(): void {
     if (Atomics.load(this.#words, this.#sleeps) === 0) return;

@@ -26,6 +26,11 @@ export class WakeLoop {
     this.#pending.push(hasWork);
   }
 
+  /** How often a bell ended a sleep, modulo 2^32. */
+  get wakeUps(): number {
+    return this.#bell.rings;
+  }
+
   start(): void {
     this.#running = this.#run();
   }

@@ -34,6 +34,15 @@ export interface ThreadStatus {
   readonly beatAgeMs: number | undefined;
 }
 
+/** What a thread did so far: for who compares topologies. */
+export interface ThreadFigures {
+  readonly name: string;
+  /** Its id in /proc/PID/task; undefined where there is none, and while the thread is not up. */
+  readonly linuxId: number | undefined;
+  /** How often a bell ended its sleep, modulo 2^32. */
+  readonly wakeUps: number;
+}
+
 /** Runs services where the topology says. The kernel registers it before any plugin and stops what plugins left running. */
 export interface ThreadHost {
   /**
@@ -46,6 +55,8 @@ export interface ThreadHost {
   /** True when the topology puts the service on the caller's thread. */
   inProcess(service: string): boolean;
   status(): readonly ThreadStatus[];
+  /** The caller's thread as `main`, then the others. */
+  figures(): readonly ThreadFigures[];
 }
 export const ThreadHost: InjectionToken<ThreadHost> = Symbol('ThreadHost');
 

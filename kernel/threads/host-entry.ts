@@ -4,6 +4,7 @@ import type { LogLevel } from '../base/logger.js';
 import { Doorbell } from '../ring/wait.js';
 import { toWire, type WireError } from './errors.js';
 import { ThreadLoop } from './host.js';
+import { linuxThreadId } from './linux-thread.js';
 import { createWorkerLogger } from './worker-logger.js';
 
 /** What a thread is born with; its services come by `ThreadControl.add`, so that the first is no special case. */
@@ -13,6 +14,8 @@ export interface ThreadBoot {
   readonly bellWords: Int32Array;
   readonly bellSlot: number;
   readonly beat: Int32Array;
+  /** One word, written once by the thread. */
+  readonly linuxId: Int32Array;
   readonly logLevel: LogLevel;
 }
 
@@ -22,6 +25,7 @@ export interface LastWord {
 }
 
 const boot = workerData as ThreadBoot;
+Atomics.store(boot.linuxId, 0, linuxThreadId());
 const loop = new ThreadLoop({
   control: boot.control,
   bell: new Doorbell(boot.bellWords, boot.bellSlot),

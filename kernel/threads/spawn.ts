@@ -3,7 +3,7 @@ import { transfer, type Remote as ComlinkRemote } from 'comlink';
 import { KernelError } from '../base/errors.js';
 import { Doorbell } from '../ring/wait.js';
 import { CallGate, connect, methodsOf, type CallTarget } from './calls.js';
-import type { BellAddress, DeathPolicy } from './contract.js';
+import type { BellAddress, DeathPolicy, ThreadFigures } from './contract.js';
 import { fromWire, wrapped } from './errors.js';
 import type { LastWord, ThreadBoot } from './host-entry.js';
 import type { ThreadControl } from './host.js';
@@ -50,6 +50,7 @@ export class ServiceThread implements Supervised {
   readonly #options: ThreadOptions;
   readonly #bell: Doorbell;
   readonly #beat = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #linuxId = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #services = new Map<string, ThreadService>();
   #life: Life | undefined;
   /** Services being added or removed: until then the heartbeat may stand still, and a death is told to who waits for it. */
@@ -83,6 +84,11 @@ export class ServiceThread implements Supervised {
   /** The heartbeat word also while a service starts or stops; undefined when no worker is there. */
   lastBeat(): number | undefined {
     return this.#life?.ended === false ? Atomics.load(this.#beat, 0) : undefined;
+  }
+
+  get figures(): ThreadFigures {
+    const id = this.#life?.ended === false ? Atomics.load(this.#linuxId, 0) : 0;
+    return { name: this.name, linuxId: id === 0 ? undefined : id, wakeUps: this.#bell.rings };
   }
 
   /** Brings the thread up before a service is asked for. */
@@ -184,12 +190,14 @@ export class ServiceThread implements Supervised {
   #spawn(): Life {
     const { limits, bell } = this.#options;
     const { port1, port2 } = new MessageChannel();
+    Atomics.store(this.#linuxId, 0, 0);
     const boot: ThreadBoot = {
       name: this.name,
       control: port2,
       bellWords: bell.words,
       bellSlot: bell.index,
       beat: this.#beat,
+      linuxId: this.#linuxId,
       logLevel: limits.logLevel,
     };
     const worker = new Worker(HOST_ENTRY, {

@@ -4,8 +4,9 @@ import { KernelError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import { WakeLoop } from '../ring/wake-loop.js';
 import { BellHub } from './bells.js';
-import type { BellAddress, RunOptions, ThreadHost, ThreadStatus, Topology } from './contract.js';
+import type { BellAddress, RunOptions, ThreadFigures, ThreadHost, ThreadStatus, Topology } from './contract.js';
 import { createService } from './host.js';
+import { linuxThreadId } from './linux-thread.js';
 import { defaultThreadLimits, TURN_CEILING_MS, type ThreadLimits } from './limits.js';
 import type { RunningService } from './service.js';
 import { ServiceThread, type ServiceSpec } from './spawn.js';
@@ -98,6 +99,11 @@ export class TopologyThreadHost implements ThreadHost {
     });
     const threads = [...this.#threads.values()].map((thread) => of(thread, false));
     return [...threads, ...[...this.#twins].map((twin) => of(twin, true))];
+  }
+
+  figures(): readonly ThreadFigures[] {
+    const main = { name: MAIN, linuxId: linuxThreadId() || undefined, wakeUps: this.#mainBell.wakeUps };
+    return [main, ...[...this.#threads.values()].map(({ figures }) => figures)];
   }
 
   /** Threads that have not turned for two ceilings, for whatever reason: most likely they sit in a system call. */

@@ -8,7 +8,7 @@ import { StatsQueries } from './stats-queries.js';
 
 export const manifest: PluginManifest = {
   name: 'admin',
-  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'metrics', 'schedule'],
+  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'metrics', 'gauges', 'schedule'],
   provides: [],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };

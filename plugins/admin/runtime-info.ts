@@ -6,6 +6,7 @@ import { RequestCode, ResponseCode, Version } from '../../protocol/codes.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { usedRatio } from '../../store/files/disk-usage.js';
 import { AppendGate, LogReader, StoreDisks, StoreState, StoreStatus } from '../commitlog/contract.js';
+import { Gauges } from '../gauges/contract.js';
 import { Counters } from '../metrics/contract.js';
 import type { Reply, RequestRouter } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
@@ -23,7 +24,7 @@ interface Mornings {
 }
 
 /**
- * GET_BROKER_RUNTIME_INFO (28) with the keys of 4.9.7. What belongs to its thread pools, locks and buffers stands at 0 or at its
+ * GET_BROKER_RUNTIME_INFO (28) with the keys of 4.9.7, and our own behind them, which begin with `kernel.`. What belongs to its thread pools, locks and buffers stands at 0 or at its
  * setting, since there are none here.
  */
 @injectable()
@@ -49,6 +50,7 @@ export class RuntimeInfo {
     @inject(LogReader) private readonly log: LogReader,
     @inject(Delays) private readonly delays: Delays,
     @inject(Queues) private readonly queues: Queues,
+    @inject(Gauges) private readonly gauges: Gauges,
   ) {
     this.#bootMs = clock.wallMs();
     this.#bootMonoMs = clock.monoMs();
@@ -77,6 +79,7 @@ export class RuntimeInfo {
         `scheduleMessageOffset_${level}`,
         `${offset},${this.queues.maxOffset(SystemTopic.SCHEDULE, level - 1)}`,
       );
+    for (const [key, value] of this.gauges.table()) table.set(key, value);
     return table;
   }
 

@@ -137,6 +137,9 @@ export interface AppendGate {
   drained(): Promise<void>;
   /** Called whenever slots were freed. */
   onRoom(listener: () => void): void;
+  /** What lies in the ring: handed over or about to be, and not yet freed. */
+  readonly ringUnits: number;
+  readonly ringBytes: number;
   /** Units appended that wait for flush or slave. */
   readonly waiting: number;
   /** Why nothing may be sent now, or undefined. */

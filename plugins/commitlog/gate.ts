@@ -42,6 +42,14 @@ export class Gate implements AppendGate {
     return this.#inFlight.size + (this.#settlement?.waiting ?? 0);
   }
 
+  get ringUnits(): number {
+    return this.#writer.inFlight;
+  }
+
+  get ringBytes(): number {
+    return this.#writer.bytesInFlight;
+  }
+
   get readOnlyReason(): string | undefined {
     const { watermarks, paths } = this.state;
     if (watermarks.raised(Fault.flush))

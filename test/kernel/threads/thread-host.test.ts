@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { systemClock } from '../../../kernel/base/clock.js';
+import { Doorbell } from '../../../kernel/ring/wait.js';
 import { callsOf, type Topology } from '../../../kernel/threads/contract.js';
 import { probeMemory, Word, type ProbeBoot, type ProbeCalls } from '../../support/probe-service.js';
 import { breakSteps, testThreads } from '../../support/threads.js';
@@ -23,6 +25,30 @@ describe('threads', () => {
     );
     await host.stop();
     for (const { name, words } of memory) assert.equal(Atomics.load(words, Word.closed), 1, name);
+  });
+
+  it('tells the Linux id of every thread, and how often each was woken', async () => {
+    const { host } = testThreads({ commitlog: 'writers', flush: 'writers', reput: 'own', '*': 'main' });
+    const boots = ['commitlog', 'flush', 'reput', 'schedule'].map((name) => ({ name, ...probeMemory() }));
+    for (const { name, boot } of boots) await host.run<ProbeBoot>(name, probeUrl, boot);
+    const before = host.figures();
+    assert.deepEqual(
+      before.map(({ name }) => name),
+      ['main', 'writers', 'reput'],
+    );
+    if (existsSync('/proc/thread-self')) {
+      const ids = before.map(({ linuxId }) => linuxId);
+      assert.equal(ids[0], process.pid, 'tests run on the main thread');
+      assert.equal(new Set(ids).size, 3);
+      for (const id of ids) assert.ok(existsSync(`/proc/self/task/${id}`), `${id} is a thread of this process`);
+    }
+    const wakeUps = (name: string): number => host.figures().find((thread) => thread.name === name)!.wakeUps;
+    const reput = Doorbell.at(host.bellOf('reput'));
+    await until(() => {
+      reput.ring();
+      return wakeUps('reput') > before[2]!.wakeUps + 2;
+    }, 'reput was woken');
+    await host.stop();
   });
 
   it('keeps a shared thread for those that stay when one leaves or fails to start', async () => {

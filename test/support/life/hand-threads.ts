@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/base/clock.js';
 import type { Logger } from '../../../kernel/base/logger.js';
 import { Doorbell } from '../../../kernel/ring/wait.js';
-import type { BellAddress, ThreadHost, ThreadStatus } from '../../../kernel/threads/contract.js';
+import type { BellAddress, ThreadFigures, ThreadHost, ThreadStatus } from '../../../kernel/threads/contract.js';
 import type { RunningService, Service, ServiceContext, ServiceFactory } from '../../../kernel/threads/service.js';
 import appender from '../../../workers/commitlog/entry.js';
 import flusher from '../../../workers/flush/entry.js';
@@ -71,6 +71,10 @@ export class HandThreads implements ThreadHost {
   }
 
   status(): readonly ThreadStatus[] {
+    return [];
+  }
+
+  figures(): readonly ThreadFigures[] {
     return [];
   }
 }

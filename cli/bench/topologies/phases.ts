@@ -1,0 +1,103 @@
+import { systemClock } from '../../../kernel/base/clock.js';
+import type { BrokerTarget, Load } from '../load.js';
+import { addressOf, endKey, QueueEnds } from '../queue-ends.js';
+import { PullLoad } from '../pull-load.js';
+import type { PullShape } from '../pull-frames.js';
+import type { MessageShape } from '../send-frames.js';
+import { SendLoad } from '../send-load.js';
+import { STAMP_BYTES, TailLoad } from '../tail-load.js';
+import type { LoadSettings } from './settings.js';
+
+/** One part of the script that every broker goes through, in this order. */
+export interface Phase {
+  readonly name: string;
+  /** What it does, for people. */
+  readonly text: (settings: LoadSettings) => string;
+  /** It reads what the phases before it wrote; without one of those the topic is filled first. */
+  readonly reads: boolean;
+  /** Its rate is given: only latency and cost tell topologies apart. */
+  readonly paced: boolean;
+  readonly open: (settings: LoadSettings, targets: readonly BrokerTarget[]) => Promise<Load>;
+}
+
+export const TOPIC = 'kernel-bench';
+export const QUEUES = 8;
+const PER_PULL = 32;
+/** Pulls of the tail are held so long. */
+const HELD_MS = 15_000;
+
+const flight = ({ connections, window }: LoadSettings): string =>
+  `${connections === 1 ? '' : `${connections} × `}${window} in flight`;
+
+export const phases: readonly Phase[] = [
+  {
+    name: 'produce',
+    text: (settings) => `single messages of ${settings.bodyBytes} bytes, ${flight(settings)}`,
+    reads: false,
+    paced: false,
+    open: (settings, targets) => sends(settings, targets, 1),
+  },
+  {
+    name: 'batch',
+    text: (settings) => `batches of ${settings.perBatch} × ${settings.bodyBytes} bytes, ${flight(settings)}`,
+    reads: false,
+    paced: false,
+    open: (settings, targets) => sends(settings, targets, settings.perBatch),
+  },
+  {
+    name: 'consume',
+    text: () => `pulls of ${PER_PULL} of what was sent, from offset 0 again and again, one in flight per queue`,
+    reads: true,
+    paced: false,
+    open: ({ form, connections, window }, targets) =>
+      PullLoad.open({ targets, shape: pullShape(form, 0), connections, window, again: true }, systemClock),
+  },
+  {
+    name: 'latency',
+    text: ({ perSecond }) =>
+      `${perSecond.toLocaleString('en-US')} messages/s, each from the time at which it was meant to leave to its consumer`,
+    reads: false,
+    paced: true,
+    open: latency,
+  },
+];
+
+/** What fills the topic when a phase that reads comes first. */
+export const filling = phases[1]!;
+
+function sends(settings: LoadSettings, targets: readonly BrokerTarget[], perRequest: number): Promise<Load> {
+  const { connections, window } = settings;
+  return SendLoad.open({ targets, shape: messageShape(settings, perRequest), connections, window }, systemClock);
+}
+
+async function latency(settings: LoadSettings, targets: readonly BrokerTarget[]): Promise<Load> {
+  const { form, connections, window, perSecond, bodyBytes } = settings;
+  const shape = { ...messageShape(settings, 1), bodyBytes: Math.max(STAMP_BYTES, bodyBytes) };
+  const asked = new QueueEnds(addressOf(targets[0]!), targets);
+  try {
+    const ends = await asked.all();
+    const pull = pullShape(form, HELD_MS);
+    return await TailLoad.open(
+      {
+        targets,
+        shape,
+        pull,
+        connections,
+        window,
+        perSecond,
+        ends: (target, queue) => ends.get(endKey(addressOf(target), queue)) ?? 0,
+      },
+      systemClock,
+    );
+  } finally {
+    await asked.close();
+  }
+}
+
+function messageShape({ form, bodyBytes }: LoadSettings, perRequest: number): MessageShape {
+  return { form, bodyBytes, perRequest, keys: false, tags: [], properties: 0, oneWay: false };
+}
+
+function pullShape(form: LoadSettings['form'], suspendMs: number): PullShape {
+  return { form, group: TOPIC, perPull: PER_PULL, filter: { type: 'TAG', expression: '*' }, suspendMs };
+}

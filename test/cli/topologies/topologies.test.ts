@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { BrokerFigures } from '../../../cli/bench/topologies/figures.js';
+import type { Report } from '../../../cli/bench/topologies/html.js';
+import type { TopologyRun } from '../../../cli/bench/topologies/run.js';
+import { topologiesSettings } from '../../../cli/bench/topologies/settings.js';
+import { benchTopologies } from '../../../cli/bench/topologies/topologies.js';
+import { ExitCode } from '../../../kernel/base/errors.js';
+import { KernelProcess, runKernel } from '../../support/kernel-command.js';
+import { tempDir } from '../../support/temp-dir.js';
+import { until } from '../../support/until.js';
+
+const PHASES = ['produce', 'batch', 'consume', 'latency'];
+const NAMES = ['dedicated', 'fused', 'paired', 'mine'];
+/** The threads of each beside main. */
+const THREADS: Readonly<Record<string, string[]>> = {
+  dedicated: ['commitlog', 'flush', 'reput'],
+  fused: ['flush'],
+  paired: ['writer', 'reader'],
+  mine: ['log', 'flush'],
+};
+const load = {
+  size: 64,
+  window: 8,
+  connections: 1,
+  batch: 4,
+  rate: 500,
+  header: 'binary',
+  seconds: 0.15,
+  warm: 0.05,
+} as const;
+
+function checkFigures({ topology, figures, broker, messages, latencyMicros, phase }: TopologyRun): void {
+  const where = `${topology} ${phase}`;
+  // On a busy machine a time so short may pass without an answer.
+  if (messages > 0) assert.ok(latencyMicros.p50 > 0 && latencyMicros.p999 >= latencyMicros.p50, where);
+  assert.deepEqual(Object.keys(figures.wakeUps).sort(), ['main', ...THREADS[topology]!].sort(), where);
+  for (const key of ['loopDelayMicros', 'ringUnits', 'ringBytes'] satisfies (keyof BrokerFigures)[])
+    assert.ok(figures[key] !== undefined && figures[key].max >= figures[key].p50, `${where} ${key}`);
+  if (!existsSync('/proc/thread-self')) return;
+  assert.deepEqual(Object.keys(figures.threadCpuMicros).sort(), ['main', 'other', ...THREADS[topology]!].sort(), where);
+  assert.ok(broker!.rssAnonMebibytes > 10, where);
+}
+
+describe('kernel bench topologies', function () {
+  this.timeout(120_000);
+
+  it('gives every topology the same script in turns, and tells all figures', async () => {
+    using dir = tempDir();
+    const topology = join(dir.path, 'mine.json');
+    writeFileSync(topology, '{"commitlog": "log", "reput": "main"}');
+    const [json, page] = [join(dir.path, 'r.json'), join(dir.path, 'r.html')];
+    const flags = { ...load, turns: 2, store: dir.path, json, html: page };
+    const lines: string[] = [];
+    const printer = {
+      line: (text: string) => void lines.push(text),
+      json: () => assert.fail('results are lines'),
+      error: (error: unknown) => assert.fail(String(error)),
+    };
+    const progress = new PassThrough();
+    await benchTopologies(topologiesSettings([topology], flags), printer, progress);
+
+    const report = JSON.parse(readFileSync(json, 'utf8')) as Report;
+    const wanted = [1, 2].flatMap((turn) => NAMES.flatMap((name) => PHASES.map((phase) => [turn, name, phase])));
+    assert.deepEqual(
+      report.runs.map(({ turn, topology: name, phase }) => [turn, name, phase]),
+      wanted,
+    );
+    for (const run of report.runs) {
+      assert.deepEqual(run.errors, {});
+      checkFigures(run);
+    }
+    for (const phase of PHASES) {
+      const sent = report.runs.filter((run) => run.phase === phase).map(({ messages }) => messages);
+      assert.ok(Math.max(...sent) > 0, `${phase} did nothing`);
+    }
+    assert.equal(report.summaries.length, NAMES.length * PHASES.length);
+    assert.ok(NAMES.includes(report.advice.topology));
+    assert.equal(lines.at(-1), report.advice.text);
+    assert.match(readFileSync(page, 'utf8'), /<\/html>\n$/);
+    const told = String(progress.read()).trim().split('\n');
+    assert.equal(told.length, wanted.length);
+    assert.match(told[1]!, /^turn 1\/2 dedicated batch: [\d,]+ msg\/s, .* left$/);
+    assert.deepEqual(readdirSync(dir.path).sort(), ['mine.json', 'r.html', 'r.json'], 'the stores are gone');
+  });
+
+  it('fills the topic when it only reads', async () => {
+    using dir = tempDir();
+    const json = join(dir.path, 'r.json');
+    const args = [
+      '--only',
+      'consume',
+      '--turns',
+      '1',
+      '--seconds',
+      '0.1',
+      '--warm',
+      '0',
+      '--store',
+      dir.path,
+      '--json',
+      json,
+    ];
+    const { exitCode, stderr } = await runKernel(['bench', 'topologies', ...args]);
+    assert.equal(exitCode, 0, stderr);
+    const { runs } = JSON.parse(readFileSync(json, 'utf8')) as Report;
+    assert.deepEqual(
+      runs.map(({ topology, phase }) => [topology, phase]),
+      NAMES.slice(0, 3).map((name) => [name, 'consume']),
+    );
+    assert.ok(
+      runs.some(({ messages }) => messages > 0),
+      'there was nothing to read',
+    );
+  });
+
+  it('tells why a broker does not start', async () => {
+    using dir = tempDir();
+    const set = ['--set', 'haListenPort=1', '--set', 'ringBytes=1', '--store', dir.path];
+    const { exitCode, stderr } = await runKernel(['bench', 'topologies', ...set]);
+    assert.equal(exitCode, ExitCode.failed);
+    assert.match(stderr, /BENCH_BROKER: the broker did not start \(2\).*ringBytes/s);
+    assert.deepEqual(readdirSync(dir.path), []);
+  });
+
+  it('stops its broker and deletes the store when it is told to end', async () => {
+    using dir = tempDir();
+    const command = new KernelProcess(['bench', 'topologies', '--store', dir.path, '--seconds', '60']);
+    const ready = (): string | undefined =>
+      readdirSync(dir.path)
+        .map((name) => join(dir.path, name, 'ready.json'))
+        .find((path) => existsSync(path));
+    await until(() => ready() !== undefined, 'a broker serves', 20_000);
+    const { pid } = JSON.parse(readFileSync(ready()!, 'utf8')) as { pid: number };
+    command.signal('SIGTERM');
+    assert.equal(await command.end(), ExitCode.failed);
+    assert.match(command.stderr, /BENCH_STOPPED: stopped by SIGTERM/);
+    assert.deepEqual(readdirSync(dir.path), []);
+    assert.throws(() => process.kill(pid, 0), 'its broker is gone');
+  });
+});
