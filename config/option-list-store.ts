@@ -170,7 +170,8 @@ export const haOptions = [
 ];
 
 const HA = 'not yet: comes with replication';
-const QUEUE_SYNC = 'queue files that changed are synced whole, every flushIntervalConsumeQueue';
+const QUEUE_SYNC =
+  'queue files that changed are synced whole, every flushIntervalConsumeQueue, or less often when they are many';
 const MAPPED = 'files are written with pwrite: nothing is mapped or locked, no buffer stands between';
 const HANGING =
   'no reader can hold up a deletion: what is open is closed, and a failed one is tried again in the next pass';
