@@ -1,4 +1,5 @@
 import { ProtocolError } from './errors.js';
+import { readInt32 } from './int64.js';
 
 /** 4.9: NettyDecoder, `com.rocketmq.remoting.frameMaxLength`: the whole frame, its length word included. */
 export const FRAME_BYTES_MAX = 16777216;
@@ -61,7 +62,7 @@ export class FrameAssembler {
   push(chunk: Buffer, onFrame: (buffer: Buffer, start: number, end: number) => void): void {
     let at = this.held === 0 ? 0 : this.complete(chunk, onFrame);
     while (at >= 0 && chunk.length - at >= LENGTH_BYTES) {
-      const size = this.frameSize(chunk.readInt32BE(at));
+      const size = this.frameSize(readInt32(chunk, at));
       if (chunk.length - at < size) {
         this.wanted = size;
         break;

@@ -5,6 +5,11 @@
 
 const TWO_32 = 4294967296;
 
+/** As `readInt32`. */
+export function readInt16(buffer: Uint8Array, at: number): number {
+  return (((buffer[at] as number) << 24) >> 16) | (buffer[at + 1] as number);
+}
+
 /** The bytes must be there: beyond the buffer's end it gives no error. */
 export function readInt32(buffer: Uint8Array, at: number): number {
   const high = ((buffer[at] as number) << 24) | ((buffer[at + 1] as number) << 16);

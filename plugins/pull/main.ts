@@ -210,7 +210,7 @@ export class Pull implements PluginMain {
   }
 }
 
-/** The answer with its records in one piece, copied once, straight into what leaves the socket. */
+/** The answer with its records in one piece, copied once, straight into what leaves the socket. Views cost less than Buffer#copy. */
 function sendRecords(
   connection: Connection,
   request: Request,
@@ -220,7 +220,16 @@ function sendRecords(
   const start = connection.reserve(PULL_ANSWER_BYTES_MAX + bytes);
   const { outbound } = connection;
   let at = writePullAnswer(outbound, start, request, fields, bytes);
-  for (const slice of slices) at += slice.bytes.copy(outbound, at, slice.at, slice.at + slice.size);
+  let source = outbound;
+  let { buffer: memory, byteOffset: sourceAt } = source;
+  for (const slice of slices) {
+    if (slice.bytes !== source) {
+      source = slice.bytes;
+      ({ buffer: memory, byteOffset: sourceAt } = source);
+    }
+    outbound.set(new Uint8Array(memory, sourceAt + slice.at, slice.size), at);
+    at += slice.size;
+  }
   connection.written(at);
 }
 

@@ -4,6 +4,7 @@
  * the errors.
  */
 import { Serialize, type Request } from '../command.js';
+import { readInt32 } from '../int64.js';
 import { skipString } from '../json-bytes.js';
 import { KnownStrings } from '../known-strings.js';
 import { decodePullMessage, type PullMessageRequestHeader } from './pull-message.js';
@@ -65,7 +66,7 @@ function readBinary({ buffer, extStart, extEnd }: Request): number {
   for (let at = extStart; at < extEnd;) {
     const nameBytes = ((buffer[at] as number) << 8) | (buffer[at + 1] as number);
     const valueAt = at + 6 + nameBytes;
-    const end = valueAt + buffer.readInt32BE(valueAt - 4);
+    const end = valueAt + readInt32(buffer, valueAt - 4);
     const place = placeOf(buffer, at + 2, nameBytes);
     // 4.9 reads an empty string as null.
     if (place >= 0 && end > valueAt) {
