@@ -11,14 +11,14 @@ const CONNECTING_MAX = 64;
 const DRAIN_MS = 5000;
 
 /**
- * Sends without answers, as fast as the sockets take it. What counts is what the broker stored, as its queues tell before and after;
- * the broker may drop what it has no room for.
+ * Sends without answers, as fast as the sockets take it. What counts is what the broker stored, as it says itself before and after:
+ * it may drop what it has no room for.
  */
 export class OneWayLoad implements Load {
   readonly counters = new LoadCounters();
   readonly #settings: SendSettings;
   readonly #clock: Clock;
-  /** How many messages the broker has in the queues of the load. */
+  /** How many messages the brokers have stored so far. */
   readonly #storedNow: () => Promise<number>;
   readonly #finish = new Finish();
   readonly #lanes: OneWayLane[] = [];

@@ -6,6 +6,7 @@ import { PullLoad } from './pull-load.js';
 import { addressOf, endKey, QueueEnds } from './queue-ends.js';
 import { SendLoad } from './send-load.js';
 import type { BenchSettings } from './settings.js';
+import { StoredCount } from './stored-count.js';
 import { TailLoad } from './tail-load.js';
 
 /** A load, and what ends when it is over. */
@@ -30,12 +31,12 @@ export async function openLoad(
   }
   const send = { targets, shape, connections, window };
   if (!shape.oneWay) return { load: await SendLoad.open(send, systemClock), close: nothing };
-  const ends = new QueueEnds(side.address, targets);
+  const count = new StoredCount(side.address, targets);
   try {
-    const load = await OneWayLoad.open(send, systemClock, () => ends.sum());
-    return { load, close: () => ends.close() };
+    const load = await OneWayLoad.open(send, systemClock, () => count.now());
+    return { load, close: () => count.close() };
   } catch (error) {
-    await ends.close();
+    await count.close();
     throw error;
   }
 }

@@ -28,13 +28,6 @@ export class QueueEnds {
     return ends;
   }
 
-  /** All messages that the queues ever held. */
-  async sum(): Promise<number> {
-    let sum = 0;
-    for (const end of (await this.all()).values()) sum += end;
-    return sum;
-  }
-
   close(): Promise<void> {
     return this.#admin.close();
   }

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { LoadSocket } from '../../cli/bench/load-socket.js';
 import { measure } from '../../cli/bench/measure.js';
+import { TailLoad } from '../../cli/bench/tail-load.js';
 import { processStats } from '../../cli/bench/process-stats.js';
+import { OneWayLoad } from '../../cli/bench/oneway-load.js';
 import { PullLoad } from '../../cli/bench/pull-load.js';
 import type { BrokerTarget } from '../../cli/bench/load.js';
 import type { MessageShape } from '../../cli/bench/send-frames.js';
 import { SendLoad } from '../../cli/bench/send-load.js';
 import { systemClock } from '../../kernel/base/clock.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
+import { decodePullMessage } from '../../protocol/headers/pull-message.js';
 import { decodeSendMessageV2 } from '../../protocol/headers/send-message-v2.js';
 import { parseProperties } from '../../protocol/message/properties.js';
 import { until } from '../support/until.js';
@@ -136,6 +139,48 @@ describe('bench loads', () => {
     } as const;
     const result = await measure(await PullLoad.open(settings, systemClock), { ...once, seconds: 0.3 }, quiet);
     assert.ok(result.messages >= 6 && result.messages % 3 === 0, `${result.messages} messages`);
+  });
+
+  it('counts of one-way sends what the broker stored between two looks', async () => {
+    const shape = { ...plain, bodyBytes: 10, oneWay: true };
+    const settings = { targets: [target(2)], shape, connections: 2, window: 4 };
+    // At the start, where the measured time begins, where it ends; at last 20 arrived and no more come.
+    const looks = [100, 150, 400];
+    const open = (): Promise<OneWayLoad> =>
+      OneWayLoad.open(settings, systemClock, () => Promise.resolve(looks.shift() ?? 120));
+    const result = await measure(await open(), { ...once, seconds: 0.1 }, quiet);
+    assert.deepEqual([result.messages, Math.round(result.mebibytesPerSecond * result.seconds * 2 ** 20)], [250, 2500]);
+    const requests = broker.asked(RequestCode.SEND_MESSAGE_V2);
+    await until(() => broker.asked(RequestCode.SEND_MESSAGE_V2).length === result.oneWay!.written, 'all that was sent');
+    assert.ok(requests.length > 0);
+    assert.equal(result.oneWay!.stored, 20);
+    assert.equal(result.latencyMicros.max, 0);
+  });
+
+  it('reads at the tail from where the queues ended, and only its own messages', async () => {
+    const foreign = Buffer.alloc(20);
+    foreign.writeDoubleBE(1e15, 8);
+    broker.fill(
+      'T',
+      0,
+      Array.from({ length: 502 }, () => foreign),
+    );
+    const settings = {
+      targets: [target(1)],
+      shape: { ...plain, bodyBytes: 20 },
+      connections: 1,
+      window: 2,
+      perSecond: 200,
+      pull: { ...pulls, suspendMs: 1000 },
+      ends: () => 2,
+    };
+    const result = await measure(await TailLoad.open(settings, systemClock), { ...once, seconds: 0.2 }, quiet);
+    const { queueOffset, sysFlag } = decodePullMessage(broker.asked(RequestCode.PULL_MESSAGE)[0]!.ext);
+    assert.deepEqual([queueOffset, sysFlag], [2, 6]);
+    const sent = broker.asked(RequestCode.SEND_MESSAGE_V2).length;
+    assert.equal(broker.queue('T', 0).records.length, 502 + sent);
+    assert.equal(result.missing, 0);
+    assert.ok(result.messages > 0 && result.messages <= sent, `${result.messages} of ${sent}`);
   });
 
   it('fails when the broker goes away', async () => {

@@ -136,7 +136,7 @@ describe('client commands', () => {
     assert.equal(lines.length, 4, run.out);
     assert.match(lines[1]!, /^A .* msg\/s .*p99\.9 .*no errors .*broker .* µs CPU\/msg.*generator/);
     assert.match(lines[2]!, /^B /);
-    assert.match(lines[3]!, /^A \/ B: {2}rate \d+\.\d\d/);
+    assert.match(lines[3]!, /^A \/ B: {2}msg\/s \d+\.\d\d/);
     const { runs } = JSON.parse(await readFile(file, 'utf8')) as { runs: { messages: number }[] };
     assert.equal(runs.length, 2);
     assert.ok(runs[0]!.messages > 0);

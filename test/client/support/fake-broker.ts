@@ -62,7 +62,7 @@ export class FakeBroker {
   }
 
   /** Puts messages with these bodies into a queue. */
-  fill(topic: string, queueId: number, bodies: readonly string[], properties = '', sysFlag = 0): void {
+  fill(topic: string, queueId: number, bodies: readonly (string | Buffer)[], properties = '', sysFlag = 0): void {
     const queue = this.queue(topic, queueId);
     for (const body of bodies) {
       const queueOffset = queue.min + queue.records.length;
@@ -79,7 +79,7 @@ export class FakeBroker {
           storePort: this.server.port,
           reconsumeTimes: 0,
           preparedTransactionOffset: 0,
-          body: Buffer.from(body),
+          body: typeof body === 'string' ? Buffer.from(body) : body,
           properties,
           queueOffset,
           physicalOffset: 1000 + queueOffset,
@@ -165,7 +165,7 @@ export class FakeBroker {
     const { queueId, topic } = decodeSendMessageV2(request.ext);
     const queue = this.queue(topic, queueId);
     const queueOffset = queue.min + queue.records.length;
-    this.fill(topic, queueId, [request.body.toString()], decodeSendMessageV2(request.ext).properties);
+    this.fill(topic, queueId, [Buffer.from(request.body)], decodeSendMessageV2(request.ext).properties);
     return { ...ok, ext: encodeSendMessageV2Response({ msgId: `ID${queueOffset}`, queueId, queueOffset }) };
   }
 
