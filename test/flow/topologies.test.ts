@@ -10,11 +10,23 @@ import { propertyText, pull, pullAll, pullAsk, pulledOf, send, sendAsk, sentOf }
 const WITHOUT_WAIT = propertyText({ WAIT: 'false' });
 const UNAVAILABLE = ResponseCode.SERVICE_NOT_AVAILABLE;
 
+/** The threads on which the log's files are written and synced. */
+interface Threads {
+  readonly writes: string;
+  readonly syncs: string;
+}
+
 /**
  * What the store promises, in each preset topology: real threads, a disk that fails or waits as the test says. What the same
  * services do one step at a time is tested beside them (workers/, plugins/).
  */
-for (const topology of ['dedicated', 'fused', 'paired']) {
+const topologies: readonly (readonly [topology: string, threads: Threads])[] = [
+  ['dedicated', { writes: 'commitlog', syncs: 'flush' }],
+  ['fused', { writes: 'main', syncs: 'flush' }],
+  ['paired', { writes: 'writer', syncs: 'writer' }],
+];
+
+for (const [topology, threads] of topologies) {
   describe(`topology ${topology} keeps the promises of the store`, function () {
     this.timeout(60_000);
     let scene: Scene;
@@ -32,8 +44,8 @@ for (const topology of ['dedicated', 'fused', 'paired']) {
       const { broker, disk } = await serve(scene, { topology, flushDiskType: 'SYNC_FLUSH', syncFlushTimeout: 60_000 });
       {
         using client = await RawClient.connect(`127.0.0.1:${broker.port}`);
-        await heldSync(broker, client, disk);
-        await failedSync(client, disk);
+        await heldSync(broker, client, disk, threads);
+        await failedSync(client, disk, threads);
       }
       await killAndServe(broker, async (client) => {
         const again = await send(client, { body: Buffer.from('again') });
@@ -49,7 +61,7 @@ for (const topology of ['dedicated', 'fused', 'paired']) {
       const { broker, disk } = await serve(scene, { topology });
       {
         using client = await RawClient.connect(`127.0.0.1:${broker.port}`);
-        await failedWrites(client, disk);
+        await failedWrites(client, disk, threads);
       }
       await killAndServe(broker, async (client) => {
         assert.equal((await send(client, { body: Buffer.from('again') })).header.queueOffset, 3);
@@ -79,7 +91,7 @@ async function killAndServe(broker: BrokerProcess, check: (client: RawClient) =>
 }
 
 /** While a sync does not come back only who does not wait is answered, and nothing is visible. */
-async function heldSync(broker: BrokerProcess, client: RawClient, disk: DiskFaults): Promise<void> {
+async function heldSync(broker: BrokerProcess, client: RawClient, disk: DiskFaults, { syncs }: Threads): Promise<void> {
   using consumer = await RawClient.connect(`127.0.0.1:${broker.port}`);
   const answered: string[] = [];
   const noted = async <T>(name: string, promise: Promise<T>): Promise<T> => {
@@ -106,7 +118,7 @@ async function heldSync(broker: BrokerProcess, client: RawClient, disk: DiskFaul
   const second = noted('batch', batched.answer);
   const third = sentOf(await noted('other', other.answer));
   assert.deepEqual([third.code, third.header.queueOffset], [ResponseCode.SUCCESS, 3]);
-  await disk.met('held');
+  await disk.met('held', syncs);
   await endsAt(client, 0);
   assert.deepEqual(answered, ['other'], 'answered before a sync came back');
 
@@ -119,11 +131,11 @@ async function heldSync(broker: BrokerProcess, client: RawClient, disk: DiskFaul
 
 type Prepared = ReturnType<RawClient['prepare']>;
 
-async function failedSync(client: RawClient, disk: DiskFaults): Promise<void> {
+async function failedSync(client: RawClient, disk: DiskFaults, { syncs }: Threads): Promise<void> {
   disk.rule('fail syncs');
   const doubtful = await send(client, { body: Buffer.from('in doubt') });
   assert.equal(doubtful.code, ResponseCode.FLUSH_DISK_TIMEOUT);
-  await disk.met('EIO');
+  await disk.met('EIO', syncs);
   // It must not be tried again as if it could still succeed.
   disk.rule('work');
   for (const properties of ['', WITHOUT_WAIT]) {
@@ -143,13 +155,13 @@ async function endsAt(client: RawClient, queueOffset: number): Promise<void> {
   }
 }
 
-async function failedWrites(client: RawClient, disk: DiskFaults): Promise<void> {
+async function failedWrites(client: RawClient, disk: DiskFaults, { writes }: Threads): Promise<void> {
   const refused = async (rule: 'fail records' | 'full' | 'fail writes', remark: RegExp): Promise<void> => {
     disk.rule(rule);
     const answer = await send(client, { body: Buffer.from(rule) });
     assert.equal(answer.code, UNAVAILABLE, `answered ${answer.code} under: ${rule}`);
     assert.match(String(answer.remark), remark);
-    await disk.met(rule === 'full' ? 'ENOSPC' : 'EIO');
+    await disk.met(rule === 'full' ? 'ENOSPC' : 'EIO', writes);
     disk.rule('work');
   };
   const stored = async (body: string, queueOffset: number): Promise<void> => {

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { basename } from 'node:path';
+import workers from 'node:worker_threads';
 
 /**
  * Comes into every thread of a broker by `--import` and makes calls on files of the commit log fail or wait, as the file that
@@ -11,8 +11,10 @@ const { fdatasyncSync, writeSync } = fs;
 
 const rule = (): string => fs.readFileSync(rulePath, 'utf8');
 
-function note(what: string, path: string): void {
-  fs.appendFileSync(`${rulePath}.notes`, `${what} ${basename(path)}\n`);
+/** With the thread that met it; a worker's name is in what it was started with. */
+function note(what: string): void {
+  const thread = workers.isMainThread ? 'main' : (workers.workerData as { name: string }).name;
+  fs.appendFileSync(`${rulePath}.notes`, `${what} on ${thread}\n`);
 }
 
 /** Of a segment of the commit log, or undefined. */
@@ -22,14 +24,14 @@ function segmentOf(descriptor: number): string | undefined {
 }
 
 function failure(code: 'EIO' | 'ENOSPC', call: string, path: string): NodeJS.ErrnoException {
-  note(code, path);
+  note(code);
   return Object.assign(new Error(`${code}: made by a test, ${call} '${path}'`), { code, syscall: call });
 }
 
 fs.fdatasyncSync = (descriptor) => {
   const path = segmentOf(descriptor);
   if (path !== undefined && rule() === 'hold syncs') {
-    note('held', path);
+    note('held');
     while (rule() === 'hold syncs') Atomics.wait(never, 0, 0, 5);
   }
   if (path !== undefined && rule() === 'fail syncs') throw failure('EIO', 'fdatasync', path);

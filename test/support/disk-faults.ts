@@ -34,16 +34,11 @@ export class DiskFaults {
     renameSync(`${this.#path}.new`, this.#path);
   }
 
-  /** Waits until so many calls have met a fault. */
-  async met(what: 'held' | 'EIO' | 'ENOSPC', count = 1): Promise<void> {
-    await until(() => this.#notes(what) >= count, `${count} calls on the commit log met: ${what}`);
-  }
-
-  #notes(what: string): number {
-    const file = `${this.#path}.notes`;
-    if (!existsSync(file)) return 0;
-    return readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith(`${what} `)).length;
+  /** Waits until a call on the thread of that name has met this. */
+  async met(what: 'held' | 'EIO' | 'ENOSPC', thread: string): Promise<void> {
+    const notes = `${this.#path}.notes`;
+    const isNoted = (): boolean =>
+      existsSync(notes) && readFileSync(notes, 'utf8').split('\n').includes(`${what} on ${thread}`);
+    await until(isNoted, `a call on the commit log meets on thread ${thread}: ${what}`);
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { bestTopologies, median, ratioOf, verdict, type Figure, type Goal } from './figures.js';
+import { loadFigures, type Run } from './row.js';
 import { settingsFrom } from './settings.js';
 import { figureLine, markdownTable, plainTable } from './table.js';
 
@@ -67,6 +68,21 @@ describe('figures of the side-by-side table', () => {
     const plain = plainTable(all);
     for (const cell of ['71,100 msg/s', '41,000 msg/s', '1.73', 'no']) assert.ok(plain.includes(cell), cell);
     assert.equal(figureLine(all[1]!), 'send: A 0.77; B 1.18 µs; medians A / B 0.65');
+  });
+
+  it('are doubtful when a run had errors, lost something, or was sent late', () => {
+    const run = (side: 'A' | 'B', more: Partial<Run> = {}): Run => ({
+      side,
+      messagesPerSecond: 1,
+      errors: {},
+      latencyMicros: { p50: 1, p99: 2, p999: 3 },
+      ...more,
+    });
+    const runs = [run('A', { errors: { 2: 7 }, lateShare: 0.25 }), run('B', { missing: 3, unanswered: 1 }), run('A')];
+    const [rate] = loadFigures('send', runs, {});
+    assert.deepEqual(rate?.a, [1, 1]);
+    assert.equal(rate.note, 'A 7 × answer 2, A 25.0 % sent late, B 3 messages never came, B 1 sends without an answer');
+    assert.equal(loadFigures('send', [run('A', { lateShare: 0.005 }), run('B')], {})[0]?.note, undefined);
   });
 
   it('are those of the rows asked for', () => {

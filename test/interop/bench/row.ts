@@ -19,7 +19,14 @@ export interface Row {
 /** What every kind of run tells. */
 export type Run = Pick<BenchRun, 'side' | 'messagesPerSecond' | 'errors' | 'broker'> & {
   readonly latencyMicros: { readonly p50: number; readonly p99: number; readonly p999: number };
+  /** Of a load at a fixed rate: share of the sends that left late, and messages that never came. */
+  readonly lateShare?: number;
+  readonly missing?: number;
+  readonly unanswered?: number;
 };
+
+/** From here on the generator tells more about itself than about a broker. */
+const LATE_SHARE_MAX = 0.01;
 
 type FigureExtra = Pick<Figure, 'goal' | 'family'>;
 
@@ -46,10 +53,13 @@ export function loadFigures(load: string, runs: readonly Run[], rate: FigureExtr
   ];
 }
 
-/** Which answers were not the wanted ones. */
+/** What came otherwise than wanted. */
 function noteOf(runs: readonly Run[]): string | undefined {
-  const texts = runs.flatMap(({ side, errors }) =>
-    Object.entries(errors).map(([code, count]) => `${side} ${count} × ${code}`),
-  );
-  return texts.length === 0 ? undefined : `answers that are no success: ${texts.join(', ')}`;
+  const texts = runs.flatMap(({ side, errors, lateShare = 0, missing = 0, unanswered = 0 }) => [
+    ...Object.entries(errors).map(([code, count]) => `${side} ${count} × answer ${code}`),
+    ...(missing > 0 ? [`${side} ${missing} messages never came`] : []),
+    ...(unanswered > 0 ? [`${side} ${unanswered} sends without an answer`] : []),
+    ...(lateShare > LATE_SHARE_MAX ? [`${side} ${(lateShare * 100).toFixed(1)} % sent late`] : []),
+  ]);
+  return texts.length === 0 ? undefined : texts.join(', ');
 }
