@@ -25,36 +25,49 @@ export async function benchPair(
   name: string,
   jsonFolder: string | undefined,
 ): Promise<BenchRun[]> {
-  const folder = jsonFolder ?? mkdtempSync(join(tmpdir(), 'mqkernel-bench-peer-'));
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${name}.json`);
   const peer = ['--peer', theirs.namesrv, '--peer-pid', String(theirs.brokerPid), '--turns', String(command.turns)];
+  if (jsonFolder === undefined)
+    return inTemporary((folder) => runBench(command, ours, peer, join(folder, 'runs.json')));
+  mkdirSync(jsonFolder, { recursive: true });
+  return runBench(command, ours, peer, join(jsonFolder, `${name}.json`));
+}
+
+/** One run on one side, which stands in no table: to fill a topic, or to warm a broker up. */
+export function benchOne(command: Omit<BenchCommand, 'turns'>, target: Target): Promise<BenchRun[]> {
+  process.stdout.write(target.kind === 'kernel' ? '# this broker\n' : '# RocketMQ 4.9.7\n');
+  return inTemporary((folder) => runBench(command, target, [], join(folder, 'runs.json')));
+}
+
+async function inTemporary<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'mqkernel-bench-peer-'));
   try {
-    await runBench(command, ours, [...peer, '--json', file]);
-    return (JSON.parse(readFileSync(file, 'utf8')) as { runs: BenchRun[] }).runs;
+    return await use(folder);
   } finally {
-    if (jsonFolder === undefined) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** One run on one side, of which nothing is kept: to fill a topic, or to warm a broker up. */
-export function benchOne(command: Omit<BenchCommand, 'turns'>, target: Target): Promise<void> {
-  return runBench(command, target, []);
-}
-
-function runBench(command: Omit<BenchCommand, 'turns'>, side: Target, more: readonly string[]): Promise<void> {
+async function runBench(
+  command: Omit<BenchCommand, 'turns'>,
+  side: Target,
+  more: readonly string[],
+  jsonFile: string,
+): Promise<BenchRun[]> {
   const { kind, args, seconds, warmSeconds } = command;
   const all = [
     ...['bench', kind, '-n', side.namesrv, '--pid', String(side.brokerPid)],
     ...['-d', String(seconds), '--warm', String(warmSeconds), ...args, ...more],
   ];
   process.stdout.write(`$ kernel ${all.join(' ')}\n`);
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [kernelMain, ...all], { stdio: ['ignore', 'inherit', 'inherit'] });
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(process.execPath, [kernelMain, ...all, '--json', jsonFile], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       if (code === 0) return resolve();
       reject(new Error(`kernel bench ${kind} ended with ${signal ?? `exit code ${code}`}`));
     });
   });
+  return (JSON.parse(readFileSync(jsonFile, 'utf8')) as { runs: BenchRun[] }).runs;
 }

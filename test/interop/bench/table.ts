@@ -24,7 +24,8 @@ export function markdownTable(figures: readonly Figure[]): string {
 
 /** The turns of one figure and what comes of them, for the report while rows run. */
 export function figureLine(figure: Figure): string {
-  const side = (values: readonly number[]): string => values.map((value) => valueText(value, figure.unit)).join(', ');
+  const side = (values: readonly number[]): string =>
+    values.length === 0 ? '–' : values.map((value) => valueText(value, figure.unit)).join(', ');
   const ratio = ratioOf(figure);
   return `${figure.load}: A ${side(figure.a)}; B ${side(figure.b)} ${figure.unit}${ratio === undefined ? '' : `; medians A / B ${ratio.toFixed(2)}`}`;
 }
@@ -46,8 +47,11 @@ function cells(figure: Figure): string[] {
   ];
 }
 
+/** The figures of one load share their notes: each is said once. */
 function notes(figures: readonly Figure[]): string[] {
-  return figures.flatMap(({ load, note }) => (note === undefined ? [] : [`(!) ${load}: ${note}`]));
+  const said = new Map<string, string>();
+  for (const { load, note } of figures) if (note !== undefined && !said.has(note)) said.set(note, load);
+  return [...said].map(([note, load]) => `(!) ${load}: ${note}`);
 }
 
 /** Rates to three digits, small times with their fractions. */
