@@ -11,7 +11,7 @@ import { settingsFrom, type Settings } from './bench/settings.js';
 import { startRows } from './bench/start-rows.js';
 import { figureLine, markdownTable, plainTable } from './bench/table.js';
 import { javaClasspath, requireJava } from './support/java.js';
-import { endLivingServers, type Target } from './support/target.js';
+import { endLivingServers, serverLogTails, type Target } from './support/target.js';
 
 const rows: readonly Row[] = [...startRows, ...loadRows];
 const WARM_UP_SECONDS = 4;
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       } catch (error) {
         // The other rows tell something all the same; what broke may be a broker.
         failed.push(`row ${row.name} failed: ${messageOf(error)}`);
-        process.stdout.write(`${failed.at(-1)}\n`);
+        process.stdout.write(`${failed.at(-1)}\n${serverLogTails()}\n`);
         await brokers.stop();
       }
     }

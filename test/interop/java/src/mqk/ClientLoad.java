@@ -38,7 +38,18 @@ public final class ClientLoad {
         }
     }
 
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        try {
+            send(args);
+            System.exit(0);
+        } catch (Throwable e) {
+            // The client's threads would keep the process.
+            e.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void send(String[] args) throws Exception {
         DefaultMQProducer producer = new DefaultMQProducer("client_load");
         producer.setNamesrvAddr(args[0]);
         producer.setDefaultTopicQueueNums(8);
@@ -49,7 +60,6 @@ public final class ClientLoad {
         ClientLoad load = new ClientLoad(producer, args[1], Integer.parseInt(args[2]), Integer.parseInt(args[3]));
         System.out.println(load.run(Integer.parseInt(args[4]), Integer.parseInt(args[5]), args[6]).toJSONString());
         producer.shutdown();
-        System.exit(0);
     }
 
     private JSONObject run(int warmSeconds, int seconds, String brokerPid) throws Exception {
