@@ -64,7 +64,13 @@ export const boundOptions = [
   }),
   integer('heldPullsMax', 100_000, 'pulls', 'waiting for an arrival; beyond it a pull is answered at once', { min: 1 }),
   integer('queueTableRowsMax', 1_048_576, 'queues', 'of all topics together; one more is refused', { min: 1024 }),
-  integer('queueFilesOpenMax', 256, 'files', 'open ConsumeQueue files; the least recently used is closed', { min: 8 }),
+  integer(
+    'queueFilesOpenMax',
+    16_384,
+    'files',
+    'ConsumeQueue files held open, at most half of what the process may have; the least recently used is closed',
+    { min: 8 },
+  ),
   integer(
     'hotBytes',
     1024 * MiB,

@@ -14,6 +14,7 @@
 import { CommandFlag, LanguageCode } from './codes.js';
 import { ProtocolError } from './errors.js';
 import { Serialize, type ExtFields } from './header-form.js';
+import { readInt16, readInt32 } from './int64.js';
 import { JsonHeaderScan } from './json-header.js';
 import { EXT_FIELDS_MAX } from './limits.js';
 
@@ -108,7 +109,7 @@ export class Request {
 /** Reads the command in `buffer[start, end)`, the part of a frame after its length word. Throws ProtocolError. */
 export function decodeCommand(buffer: Buffer, start: number, end: number): Request {
   if (end - start < 4) throw new ProtocolError(`frame of ${end - start} bytes has no header length`);
-  const word = buffer.readUInt32BE(start);
+  const word = readInt32(buffer, start);
   const headerStart = start + 4;
   const headerEnd = headerStart + (word & 0xffffff);
   if (headerEnd > end) {
@@ -241,24 +242,24 @@ function castField(fields: Record<string, unknown>, name: string, value: unknown
 
 function decodeBinary(buffer: Buffer, start: number, end: number, frameEnd: number): Request {
   if (end - start < BINARY_FIXED_BYTES) throw new ProtocolError(`binary header of ${end - start} bytes is too short`);
-  const remarkBytes = buffer.readInt32BE(start + 13);
+  const remarkBytes = readInt32(buffer, start + 13);
   const remarkStart = start + 17;
   if (remarkBytes < 0 || remarkBytes > end - start - BINARY_FIXED_BYTES) {
     throw new ProtocolError(`remark of ${remarkBytes} bytes in a header of ${end - start} bytes`);
   }
   const extStart = remarkStart + remarkBytes + 4;
-  const extBytes = buffer.readInt32BE(extStart - 4);
+  const extBytes = readInt32(buffer, extStart - 4);
   const extEnd = extStart + extBytes;
   if (extBytes < 0 || extEnd > end) {
     throw new ProtocolError(`header fields of ${extBytes} bytes in a header of ${end - start} bytes`);
   }
   checkExtMap(buffer, extStart, extEnd);
   return new Request(
-    buffer.readInt16BE(start),
-    buffer.readInt32BE(start + 9),
-    buffer.readInt32BE(start + 5),
-    buffer.readInt16BE(start + 3),
-    buffer.readUInt8(start + 2),
+    readInt16(buffer, start),
+    readInt32(buffer, start + 9),
+    readInt32(buffer, start + 5),
+    readInt16(buffer, start + 3),
+    buffer[start + 2] as number,
     Serialize.ROCKETMQ,
     remarkBytes === 0 ? null : buffer.toString('utf8', remarkStart, remarkStart + remarkBytes),
     undefined,
@@ -276,10 +277,10 @@ function checkExtMap(buffer: Buffer, start: number, end: number): void {
   for (let at = start; at < end;) {
     if (++count > EXT_FIELDS_MAX) throw new ProtocolError(`header has more than ${EXT_FIELDS_MAX} fields`);
     if (at + 6 > end) throw new ProtocolError('header field is cut off');
-    const keyBytes = buffer.readInt16BE(at);
+    const keyBytes = readInt16(buffer, at);
     const valueAt = at + 2 + keyBytes;
     if (keyBytes < 0 || valueAt + 4 > end) throw new ProtocolError('header field name is longer than the header');
-    const valueBytes = buffer.readInt32BE(valueAt);
+    const valueBytes = readInt32(buffer, valueAt);
     if (valueBytes < 0 || valueBytes > end - valueAt - 4) {
       throw new ProtocolError('header field value is longer than the header');
     }

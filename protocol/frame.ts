@@ -1,4 +1,5 @@
 import { ProtocolError } from './errors.js';
+import { readInt32 } from './int64.js';
 
 /** 4.9: NettyDecoder, `com.rocketmq.remoting.frameMaxLength`: the whole frame, its length word included. */
 export const FRAME_BYTES_MAX = 16777216;
@@ -33,7 +34,7 @@ export class FrameBudget {
 
 /**
  * Cuts one connection's bytes into frames. A frame that lies in one chunk is passed on in place; one that is spread over chunks
- * is joined once, when its last byte is there. Chunks must not be written to by the caller after they were pushed.
+ * is joined when its last byte is there. Nothing of a chunk is used after the call.
  */
 export class FrameAssembler {
   private parts: Buffer[] = [];
@@ -61,7 +62,7 @@ export class FrameAssembler {
   push(chunk: Buffer, onFrame: (buffer: Buffer, start: number, end: number) => void): void {
     let at = this.held === 0 ? 0 : this.complete(chunk, onFrame);
     while (at >= 0 && chunk.length - at >= LENGTH_BYTES) {
-      const size = this.frameSize(chunk.readInt32BE(at));
+      const size = this.frameSize(readInt32(chunk, at));
       if (chunk.length - at < size) {
         this.wanted = size;
         break;
@@ -108,7 +109,7 @@ export class FrameAssembler {
     this.budget?.take(bytes);
     if (bytes > SMALL_BYTES_MAX) {
       this.closeBlock();
-      this.parts.push(chunk.subarray(from));
+      this.parts.push(Buffer.from(chunk.subarray(from)));
     } else this.gather(chunk, from, bytes);
     this.held += bytes;
   }

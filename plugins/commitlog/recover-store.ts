@@ -2,12 +2,16 @@ import type { Clock } from '../../kernel/base/clock.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import type { Options } from '../../kernel/tokens.js';
+import { openFilesMax } from '../../store/files/descriptors.js';
 import { Segments } from '../../store/commitlog/segments.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { indexLayout } from '../../store/index/layout.js';
 import { recoverStore as recoverFiles, type RecoveredStore } from '../../store/recovery.js';
 import type { StoreState } from './contract.js';
+
+/** Of the files that the process may have open. */
+const RECOVERY_SHARE = 1 / 2;
 
 /** Brings the files into order and puts what they say into the words that the threads share, before any of them runs. */
 export function recoverStore(
@@ -23,7 +27,7 @@ export function recoverStore(
     dir: paths.consumeQueue,
     temporaryDir: paths.temporary,
     fileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
-    openMax: options.queueFilesOpenMax,
+    openMax: openFilesMax(options.queueFilesOpenMax, RECOVERY_SHARE),
     mode: 'readWrite',
     ext: state.queueExt,
   });

@@ -6,6 +6,8 @@ type Outcome = CompiledFilter | FilterError;
 export class CompileCache {
   private readonly outcomes = new Map<string, Outcome>();
   private characters = 0;
+  /** Asked for last: consumers of the same mind ask for the same again and again. */
+  private newest: { readonly type: string; readonly expression: string; readonly outcome: Outcome } | undefined;
 
   constructor(
     private readonly entriesMax = 512,
@@ -18,11 +20,21 @@ export class CompileCache {
 
   /** The kept outcome, or that of `compile`; a FilterError is kept and thrown again. */
   get(type: string, expression: string, compile: () => CompiledFilter): CompiledFilter {
+    const { newest } = this;
+    const outcome =
+      newest !== undefined && newest.expression === expression && newest.type === type
+        ? newest.outcome
+        : this.find(type, expression, compile);
+    if (outcome instanceof FilterError) throw outcome;
+    return outcome;
+  }
+
+  private find(type: string, expression: string, compile: () => CompiledFilter): Outcome {
     const key = `${type}\0${expression}`;
     const outcome = this.outcomes.get(key) ?? attempt(compile);
     this.forget(key);
     this.keep(key, outcome);
-    if (outcome instanceof FilterError) throw outcome;
+    this.newest = this.outcomes.has(key) ? { type, expression, outcome } : undefined;
     return outcome;
   }
 

@@ -16,11 +16,13 @@ interface Block {
   round: number;
 }
 
-/** A record where it lies in memory, valid within its round. */
+const noBlock: Block = { base: 0, bytes: Buffer.alloc(0), from: 0, valid: 0, round: 0 };
+
+/** A record, or several that follow each other, where they lie in memory; valid within its round. */
 export interface RecordSlice {
   readonly bytes: Buffer;
   readonly at: number;
-  readonly size: number;
+  size: number;
 }
 
 /**
@@ -33,6 +35,8 @@ export class HotBlocks {
   /** Reads under way, by the base of each block that they bring. */
   readonly #fetching = new Map<number, Promise<void>>();
   #round = 0;
+  /** The block that the last record came from: the next one mostly lies there, too. */
+  #last = noBlock;
 
   constructor(private readonly log: LogReader) {}
 
@@ -43,6 +47,12 @@ export class HotBlocks {
 
   /** The record, or undefined when it is not here and `load` does not ask to fetch it. Throws KernelError as the log does. */
   record(physicalOffset: number, size: number, load: boolean): RecordSlice | undefined {
+    const last = this.#last;
+    const near = physicalOffset - last.base;
+    if (near >= last.from && near + size <= last.valid) {
+      last.round = this.#round;
+      return { bytes: last.bytes, at: near, size };
+    }
     const at = physicalOffset % BLOCK_BYTES;
     const block = this.#filled(physicalOffset - at, at, Math.min(at + size, BLOCK_BYTES), load);
     if (block === undefined) return undefined;
@@ -127,6 +137,7 @@ export class HotBlocks {
     if (block.valid < end) this.#extend(block);
     if (block.valid < end) return undefined;
     block.round = this.#round;
+    this.#last = block;
     return block;
   }
 
@@ -143,6 +154,7 @@ export class HotBlocks {
       if (this.#blocks.size < BLOCKS_MAX) break;
       if (round === this.#round) continue;
       this.#blocks.delete(base);
+      if (base === this.#last.base) this.#last = noBlock;
       spare = bytes;
     }
     return spare ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);

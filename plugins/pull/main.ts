@@ -4,8 +4,8 @@ import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import { PullSysFlag, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { PULL_ANSWER_BYTES_MAX, writePullAnswer } from '../../protocol/headers/pull-answer-fast.js';
+import { decodePull } from '../../protocol/headers/pull-message-fast.js';
 import {
-  decodePullMessage,
   encodePullMessageResponse,
   type PullMessageRequestHeader,
   type PullMessageResponseHeader,
@@ -51,7 +51,7 @@ export class Pull implements PluginMain {
   ) {}
 
   start(): void {
-    this.router.handle(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
+    this.router.handleInPlace(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
     this.connections.onClose((connection) => this.#dropped(connection));
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;
@@ -67,7 +67,7 @@ export class Pull implements PluginMain {
 
   /** Answered at once when it can be; a promise when cold data has to be read. */
   #pull(request: Request, connection: Connection, mayHold: boolean): Reply | undefined | Promise<Reply | undefined> {
-    const header = decodePullMessage(request.ext);
+    const header = decodePull(request);
     const checked = this.checks.check(header, connection);
     if (!('filter' in checked)) return checked;
     const { topic, queueId, queueOffset: offset, maxMsgNums: maxMessages } = header;
@@ -195,9 +195,9 @@ export class Pull implements PluginMain {
   }
 
   #count(selection: Selection): void {
-    this.counters.getMessages += selection.records.length;
+    this.counters.getMessages += selection.messages;
     this.counters.getBytes += selection.bytes;
-    if (selection.records.length > 0) this.counters.getFound++;
+    if (selection.messages > 0) this.counters.getFound++;
     else this.counters.getMissed++;
   }
 
@@ -210,17 +210,26 @@ export class Pull implements PluginMain {
   }
 }
 
-/** The answer with its records in one piece, copied once, straight into what leaves the socket. */
+/** The answer with its records in one piece, copied once, straight into what leaves the socket. Views cost less than Buffer#copy. */
 function sendRecords(
   connection: Connection,
   request: Request,
   fields: PullMessageResponseHeader,
-  { records, bytes }: Selection,
+  { slices, bytes }: Selection,
 ): void {
   const start = connection.reserve(PULL_ANSWER_BYTES_MAX + bytes);
   const { outbound } = connection;
   let at = writePullAnswer(outbound, start, request, fields, bytes);
-  for (const record of records) at += record.bytes.copy(outbound, at, record.at, record.at + record.size);
+  let source = outbound;
+  let { buffer: memory, byteOffset: sourceAt } = source;
+  for (const slice of slices) {
+    if (slice.bytes !== source) {
+      source = slice.bytes;
+      ({ buffer: memory, byteOffset: sourceAt } = source);
+    }
+    outbound.set(new Uint8Array(memory, sourceAt + slice.at, slice.size), at);
+    at += slice.size;
+  }
   connection.written(at);
 }
 

@@ -1,5 +1,5 @@
 import { KernelError } from '../../kernel/base/errors.js';
-import { readInt64 } from '../../protocol/int64.js';
+import { readInt32, readInt64 } from '../../protocol/int64.js';
 import { MESSAGE_MAGIC, MAGIC_AT, PHYSICAL_OFFSET_AT, measure } from '../../protocol/message/record.js';
 import type { LogReader } from '../commitlog/contract.js';
 import { RecordProperties, type CompiledFilter } from '../filter/contract.js';
@@ -14,7 +14,7 @@ export interface Candidate {
 }
 
 /** Takes a record that matches. */
-export type TakeRecord = (slice: RecordSlice) => void;
+export type TakeRecord = (bytes: Buffer, at: number, size: number) => void;
 
 /** Records that lie nearer to each other than this, and at least so many of them, are worth fetching what lies between. */
 const GAP_BYTES_MAX = 8192;
@@ -59,7 +59,7 @@ export class RecordSource {
     for (const candidate of candidates) {
       const slice = this.#hotRecord(candidate.physicalOffset, candidate.size, load);
       if (slice === undefined || !isRecord(slice, candidate.physicalOffset)) return candidate;
-      if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice);
+      if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice.bytes, slice.at, slice.size);
     }
     return undefined;
   }
@@ -84,7 +84,7 @@ export class RecordSource {
         const { physicalOffset, size } = candidates[first];
         const slice = { bytes, at: physicalOffset - start, size };
         if (!isRecord(slice, physicalOffset)) return candidates[first];
-        if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice);
+        if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice.bytes, slice.at, slice.size);
       }
     }
     return undefined;
@@ -139,8 +139,8 @@ function spanEnd(candidates: readonly Candidate[], first: number): number {
 /** The unit and the record must agree before anything is sent. */
 function isRecord({ bytes, at, size }: RecordSlice, physicalOffset: number): boolean {
   return (
-    bytes.readInt32BE(at) === size &&
-    bytes.readInt32BE(at + MAGIC_AT) === MESSAGE_MAGIC &&
+    readInt32(bytes, at) === size &&
+    readInt32(bytes, at + MAGIC_AT) === MESSAGE_MAGIC &&
     readInt64(bytes, at + PHYSICAL_OFFSET_AT) === physicalOffset
   );
 }

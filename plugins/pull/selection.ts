@@ -28,8 +28,10 @@ export interface Selection {
   readonly nextOffset: number;
   readonly minOffset: number;
   readonly maxOffset: number;
-  /** The records in order, valid until the next pull is looked at: copied at once. */
-  readonly records: readonly RecordSlice[];
+  /** How many messages were found. */
+  readonly messages: number;
+  /** Their records in order, neighbours in memory as one; valid until the next pull is looked at: copied at once. */
+  readonly slices: readonly RecordSlice[];
   readonly bytes: number;
   /** The consumer is so far behind that a slave should serve it. */
   readonly slow: boolean;

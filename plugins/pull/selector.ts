@@ -33,7 +33,7 @@ export class MessageSelector {
     const minOffset = this.queues.minOffset(topic, queueId);
     const maxOffset = this.queues.maxOffset(topic, queueId);
     const none = (status: SelectionStatus, nextOffset: number): Selection => {
-      return { status, nextOffset, minOffset, maxOffset, records: [], bytes: 0, slow: false };
+      return { status, nextOffset, minOffset, maxOffset, messages: 0, slices: [], bytes: 0, slow: false };
     };
     if (!this.queues.has(topic, queueId)) return none('NO_MATCHED_LOGIC_QUEUE', 0);
     if (maxOffset === 0) return none('NO_MESSAGE_IN_QUEUE', 0);
@@ -93,11 +93,12 @@ export class MessageSelector {
     filling.passOver(gone, gone.physicalOffset - (gone.physicalOffset % size) + size);
   }
 
-  #selection({ offset }: SelectRequest, { walk, records, bytes, lost, minOffset, maxOffset }: Filling): Selection {
-    const nothing = lost ? 'MESSAGE_WAS_REMOVING' : 'NO_MATCHED_MESSAGE';
-    const status = records.length > 0 ? 'FOUND' : nothing;
+  #selection({ offset }: SelectRequest, filling: Filling): Selection {
+    const { walk, messages, slices, bytes, minOffset, maxOffset } = filling;
+    const nothing = filling.lost ? 'MESSAGE_WAS_REMOVING' : 'NO_MATCHED_MESSAGE';
+    const status = messages > 0 ? 'FOUND' : nothing;
     const slow = this.#behind(walk.lastPhysical) > this.#diskBehindBytes;
-    return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, records, bytes, slow };
+    return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, messages, slices, bytes, slow };
   }
 
   /** Whether one more message is too much for the answer (4.9: DefaultMessageStore#isTheBatchFull). */
@@ -121,11 +122,12 @@ export class MessageSelector {
 
 /** One answer while it is put together. */
 class Filling {
-  readonly records: RecordSlice[] = [];
+  readonly slices: RecordSlice[] = [];
+  messages = 0;
   bytes = 0;
   /** A record that a unit points to is not there any more. */
   lost = false;
-  /** Records in memory of their own. */
+  /** Slices in memory of their own. */
   #own = 0;
 
   constructor(
@@ -134,13 +136,16 @@ class Filling {
     readonly maxOffset: number,
   ) {}
 
-  readonly take = (slice: RecordSlice): void => {
-    this.records.push(slice);
-    this.bytes += slice.size;
+  readonly take = (bytes: Buffer, at: number, size: number): void => {
+    this.messages++;
+    this.bytes += size;
+    const last = this.slices[this.slices.length - 1];
+    if (last !== undefined && last.bytes === bytes && last.at + last.size === at) last.size += size;
+    else this.slices.push({ bytes, at, size });
   };
 
   next(): Candidate[] {
-    return this.walk.candidates(this.records.length, this.bytes);
+    return this.walk.candidates(this.messages, this.bytes);
   }
 
   passOver(gone: Candidate, resumeAt: number): void {
@@ -150,9 +155,9 @@ class Filling {
 
   /** Before anything is awaited: other pulls overwrite the blocks that slices lie in. */
   keepOwn(): void {
-    for (; this.#own < this.records.length; this.#own++) {
-      const { bytes, at, size } = this.records[this.#own];
-      this.records[this.#own] = { bytes: Buffer.from(bytes.subarray(at, at + size)), at: 0, size };
+    for (; this.#own < this.slices.length; this.#own++) {
+      const { bytes, at, size } = this.slices[this.#own];
+      this.slices[this.#own] = { bytes: Buffer.from(bytes.subarray(at, at + size)), at: 0, size };
     }
   }
 }

@@ -27,6 +27,7 @@ export class UnitWalk {
   lastPhysical = 0;
   #piece: Buffer;
   #pieceFirst = 0;
+  #pieceBytes: number;
   #resumeAt = -1;
 
   /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
@@ -37,20 +38,19 @@ export class UnitWalk {
     private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
   ) {
     this.#piece = fetch(0, PIECE_UNITS);
+    this.#pieceBytes = this.#piece.length;
   }
 
   /** There is no unit at all. */
   get isEmpty(): boolean {
-    return this.#piece.length === 0;
+    return this.#pieceBytes === 0;
   }
 
   /** Goes back to a unit; those whose records lie below `physicalOffset` are passed over. */
   resume(unit: number, physicalOffset: number): void {
     this.taken = unit;
     this.#resumeAt = physicalOffset;
-    if (unit >= this.#pieceFirst) return;
-    this.#pieceFirst = unit;
-    this.#piece = this.fetch(unit, PIECE_UNITS);
+    if (unit < this.#pieceFirst) this.#read(unit, PIECE_UNITS);
   }
 
   /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
@@ -75,10 +75,15 @@ export class UnitWalk {
   /** Where the next unit stands in the piece, or -1 at the end. */
   #next(): number {
     const at = (this.taken - this.#pieceFirst) * UNIT_BYTES;
-    if (at < this.#piece.length) return at;
-    if (this.taken >= UNITS_MAX || this.#piece.length < PIECE_UNITS * UNIT_BYTES) return -1;
-    this.#pieceFirst = this.taken;
-    this.#piece = this.fetch(this.taken, Math.min(PIECE_UNITS, UNITS_MAX - this.taken));
-    return this.#piece.length > 0 ? 0 : -1;
+    if (at < this.#pieceBytes) return at;
+    if (this.taken >= UNITS_MAX || this.#pieceBytes < PIECE_UNITS * UNIT_BYTES) return -1;
+    this.#read(this.taken, Math.min(PIECE_UNITS, UNITS_MAX - this.taken));
+    return this.#pieceBytes > 0 ? 0 : -1;
+  }
+
+  #read(unit: number, count: number): void {
+    this.#pieceFirst = unit;
+    this.#piece = this.fetch(unit, count);
+    this.#pieceBytes = this.#piece.length;
   }
 }

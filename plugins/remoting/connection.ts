@@ -15,6 +15,8 @@ import { plainHost } from './peer-host.js';
 /** Answers are gathered in slabs; the first is small, a busy connection gets larger ones, a silent one gives its back. */
 const SLAB_BYTES_MIN = 8 * 1024;
 const SLAB_BYTES_MAX = 256 * 1024;
+/** So much is not kept until the turn ends: the peer reads it while what follows is put together. Fewer bytes cost more than they gain. */
+const WRITE_BYTES = 64 * 1024;
 /** A slab with less room than this is left behind after a write. */
 const SLAB_REST_MIN = 4096;
 
@@ -44,6 +46,8 @@ export class SocketConnection implements Connection {
   #slabEnd = 0;
   #slabBytes = SLAB_BYTES_MIN;
   #queue: Buffer[] = [];
+  /** Bytes written to slabs since the last write to the socket. */
+  #unwritten = 0;
   #flushWanted = false;
   #pauses = 0;
 
@@ -77,8 +81,10 @@ export class SocketConnection implements Connection {
   }
 
   written(end: number): void {
+    this.#unwritten += end - this.#slabEnd;
     this.#slabEnd = end;
     this.#wantFlush();
+    if (this.#unwritten >= WRITE_BYTES) this.#write();
   }
 
   reply(request: Pick<Request, 'opaque' | 'serialize' | 'oneway'>, reply: Reply): void {
@@ -123,14 +129,28 @@ export class SocketConnection implements Connection {
     this.socket.destroySoon();
   }
 
-  /** One socket write for everything that was answered in this turn. */
+  /** One socket write for what was answered in this turn, or for the rest of it. */
   flush(nowMonoMs: number): void {
     this.#flushWanted = false;
+    this.lastWriteMonoMs = nowMonoMs;
+    this.#write();
+  }
+
+  /** Nothing was written for a while: the slab need not be kept. */
+  releaseSlab(): void {
+    if (this.#slabStart === this.#slabEnd) {
+      this.#slab = Buffer.alloc(0);
+      this.#slabStart = this.#slabEnd = 0;
+      this.#slabBytes = SLAB_BYTES_MIN;
+    }
+  }
+
+  #write(): void {
     this.#sealSlab();
     const queue = this.#queue;
     if (queue.length === 0 || this.closed) return;
     this.#queue = [];
-    this.lastWriteMonoMs = nowMonoMs;
+    this.#unwritten = 0;
     if (queue.length === 1) this.socket.write(queue[0]);
     else {
       this.socket.cork();
@@ -141,15 +161,6 @@ export class SocketConnection implements Connection {
     if (this.socket.writableLength > this.host.outboundBytesMax) {
       this.host.closing(this, `it does not read: ${this.socket.writableLength} bytes wait for it (outboundBytesMax)`);
       this.socket.destroy();
-    }
-  }
-
-  /** Nothing was written for a while: the slab need not be kept. */
-  releaseSlab(): void {
-    if (this.#slabStart === this.#slabEnd) {
-      this.#slab = Buffer.alloc(0);
-      this.#slabStart = this.#slabEnd = 0;
-      this.#slabBytes = SLAB_BYTES_MIN;
     }
   }
 

@@ -13,7 +13,6 @@ export interface Reply {
 /**
  * Returns the reply, a promise of it, or undefined when the handler answers later itself through `connection.reply`.
  * A thrown FieldError is answered 1 naming the field, any other error 1 with its message.
- * The request's bytes belong to the socket's chunk: what is kept beyond the call must be copied.
  */
 export type RequestHandler = (
   request: Request,
@@ -59,7 +58,10 @@ export interface Connection {
 
 /** Where plugins put their handlers, one per request code; a second one for a code is an error. */
 export interface RequestRouter {
+  /** The request's bytes are the handler's own. */
   handle(code: number, handler: RequestHandler): void;
+  /** For codes that come by the hundred thousand: the bytes are overwritten after the call, what is kept must be copied before. */
+  handleInPlace(code: number, handler: RequestHandler): void;
   /** Runs once after all requests of one socket chunk were handled: publish here, once per chunk. */
   onChunkEnd(listener: () => void): void;
 }

@@ -7,6 +7,10 @@ export class Router implements RequestRouter {
   readonly #chunkEnds: (() => void)[] = [];
 
   handle(code: number, handler: RequestHandler): void {
+    this.handleInPlace(code, (request, connection) => handler(request.copied(), connection));
+  }
+
+  handleInPlace(code: number, handler: RequestHandler): void {
     if (this.#handlers.has(code)) throw new KernelError('HANDLER_TWICE', `request code ${code} has a handler already`);
     this.#handlers.set(code, handler);
   }

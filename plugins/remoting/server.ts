@@ -8,6 +8,7 @@ import { FieldError } from '../../protocol/fields.js';
 import { FrameBudget } from '../../protocol/frame.js';
 import { SocketConnection, type ConnectionHost } from './connection.js';
 import type { Connection, Connections, Reply, RequestHandler } from './contract.js';
+import { readInto } from './reused-reads.js';
 import type { Router } from './router.js';
 
 export interface ServerLimits {
@@ -20,6 +21,8 @@ export interface ServerLimits {
   readonly idleMs: number;
 }
 
+/** As much as one read of a socket brings. */
+const READ_BYTES = 64 * 1024;
 const SWEEP_MS = 5000;
 /** A frame smaller than this that is not complete after so long comes from a sender too slow to be real. */
 const SLOW_FRAME_MS = 30_000;
@@ -31,11 +34,14 @@ export class RemotingServer implements Connections, ConnectionHost {
   readonly #servers: Server[] = [];
   readonly #connections = new Map<number, SocketConnection>();
   readonly #closeListeners: ((connection: Connection) => void)[] = [];
+  /** All sockets are read into it: what came was copied or answered before the next one is read. */
+  readonly #read = Buffer.allocUnsafeSlow(READ_BYTES);
   #dirty: SocketConnection[] = [];
   #nextId = 1;
   #port = 0;
   #sweep: NodeJS.Timeout | undefined;
   #refusing = false;
+  #onEmpty: (() => void) | undefined;
 
   constructor(
     readonly name: string,
@@ -66,7 +72,7 @@ export class RemotingServer implements Connections, ConnectionHost {
   /** Listens; the first port is the one that `port` tells. An empty address means all of them. */
   async listen(address: string, ports: readonly number[]): Promise<void> {
     for (const port of ports) {
-      const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+      const server = createServer({ noDelay: true, pauseOnConnect: true }, (socket) => this.#accept(socket));
       await this.#bind(server, address, port);
       this.#servers.push(server);
       if (this.#servers.length === 1) this.#port = (server.address() as AddressInfo).port;
@@ -85,6 +91,7 @@ export class RemotingServer implements Connections, ConnectionHost {
     const ended = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
     for (const connection of [...this.#connections.values()]) connection.close('the server stops');
     const force = setTimeout(() => this.#connections.forEach(({ socket }) => socket.destroy()), 1000);
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     await Promise.all(ended);
     clearTimeout(force);
   }
@@ -124,23 +131,24 @@ export class RemotingServer implements Connections, ConnectionHost {
     );
   }
 
-  #accept(socket: Socket): void {
-    if (this.#connections.size >= this.limits.connectionsMax || socket.remoteAddress === undefined) {
+  #accept(accepted: Socket): void {
+    if (this.#connections.size >= this.limits.connectionsMax || accepted.remoteAddress === undefined) {
       if (!this.#refusing)
         this.logger.warn({ connections: this.#connections.size }, 'new connections are refused (connectionsMax)');
       this.#refusing = true;
-      socket.destroy();
+      accepted.destroy();
       return;
     }
     this.#refusing = false;
+    const socket = readInto(accepted, this.#read, (chunk) => this.#chunk(connection, chunk, onFrame));
     const connection = new SocketConnection(this.#nextId++, socket, this, this.clock.monoMs());
     this.#connections.set(connection.id, connection);
     const onFrame = (buffer: Buffer, start: number, end: number): void => this.#frame(connection, buffer, start, end);
-    socket.on('data', (chunk) => this.#chunk(connection, chunk, onFrame));
     socket.on('error', (error) => this.closing(connection, error.message));
     socket.on('close', () => {
       this.closing(connection, 'the peer closed it');
       this.#connections.delete(connection.id);
+      if (this.#connections.size === 0) this.#onEmpty?.();
     });
   }
 

@@ -5,6 +5,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
 import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
+import { openFilesMax } from '../../store/files/descriptors.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
 import type { IndexBoot, ReputCalls } from '../../workers/reput/contract.js';
@@ -12,6 +13,9 @@ import { startReput } from '../../workers/reput/handle.js';
 import { StoreState } from '../commitlog/contract.js';
 import { IndexQueries } from './index-queries.js';
 import { QueueReader } from './queue-reader.js';
+
+/** Of the files that the process may have open: dispatching writes to every queue in turn. */
+const WRITE_SHARE = 1 / 2;
 
 const PROGRESS_LOG_MS = 1000;
 /** A stop does not wait longer for queues that cannot be written: the next start dispatches the rest. */
@@ -48,7 +52,7 @@ export class Reput implements PluginMain {
       queueDir: state.paths.consumeQueue,
       checkpointPath: state.paths.checkpoint,
       queueFileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
-      queueFilesOpenMax: options.queueFilesOpenMax,
+      queueFilesOpenMax: openFilesMax(options.queueFilesOpenMax, WRITE_SHARE),
       ext: state.queueExt,
       extBitmapBytes: options.bitMapLengthConsumeQueueExt >> 3,
       delayLevelsMs: parseDelayLevels(options.messageDelayLevel),

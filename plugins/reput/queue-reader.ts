@@ -5,6 +5,7 @@ import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
+import { openFilesMax } from '../../store/files/descriptors.js';
 import { extOffsetOf, isExtAddress, unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
@@ -21,6 +22,9 @@ import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { QueueEntry, Queues } from './contract.js';
 import { ExtAhead } from './ext-ahead.js';
 import { UnitsAhead } from './units-ahead.js';
+
+/** Of the files that the process may have open. */
+const READ_SHARE = 1 / 4;
 
 const ARRIVALS = 16_384;
 const noUnits = Buffer.alloc(0);
@@ -48,7 +52,7 @@ export class QueueReader implements Queues {
       dir: state.paths.consumeQueue,
       temporaryDir: state.paths.temporary,
       fileBytes: queueFileBytes(options.mappedFileSizeConsumeQueue),
-      openMax: options.queueFilesOpenMax,
+      openMax: openFilesMax(options.queueFilesOpenMax, READ_SHARE),
       mode: 'read',
       ext: state.queueExt,
     });
@@ -165,10 +169,14 @@ export class QueueReader implements Queues {
   async deleteTopic(topic: string): Promise<void> {
     await this.gate.drained();
     const until = this.state.watermarks.get(Watermark.appended);
-    await this.#calls?.deleteTopic(topic, until);
-    for (const queueId of this.idsOf(topic)) {
-      this.#files.forget(topic, queueId);
-      this.state.queueTable.renew(topic, queueId);
+    try {
+      await this.#calls?.deleteTopic(topic, until);
+    } finally {
+      // Also when files could not be removed: some of them may be gone, and nobody may look for their units.
+      for (const queueId of this.idsOf(topic)) {
+        this.#files.forget(topic, queueId);
+        this.state.queueTable.renew(topic, queueId);
+      }
     }
   }
 

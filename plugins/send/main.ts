@@ -41,7 +41,7 @@ export class Send implements PluginMain {
 
   start(): void {
     const codes = [RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE];
-    for (const code of codes) this.router.handle(code, (request, connection) => this.#send(request, connection));
+    for (const code of codes) this.router.handleInPlace(code, (request, connection) => this.#send(request, connection));
     this.router.handle(RequestCode.CONSUMER_SEND_MSG_BACK, (request) =>
       this.#stopping ? STOPPING : this.sendBack.handle(request),
     );

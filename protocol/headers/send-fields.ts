@@ -1,4 +1,5 @@
 import { FieldError } from '../fields.js';
+import { KnownStrings } from '../known-strings.js';
 
 /** Index of each field: its letter in the V2 header, counted from `a`. */
 export const Letter = {
@@ -54,17 +55,18 @@ export class SendFields {
   private template: string | undefined;
   private properties: string | undefined;
   private scratch = Buffer.alloc(0);
+  private readonly known = new KnownStrings();
 
   producerGroupText(): string {
     return (this.group ??= this.buffer.toString('utf8', this.producerGroupStart, this.producerGroupEnd));
   }
 
   topicText(): string {
-    return (this.topic ??= this.buffer.toString('utf8', this.topicStart, this.topicEnd));
+    return (this.topic ??= this.known.text(this.buffer, this.topicStart, this.topicEnd));
   }
 
   defaultTopicText(): string {
-    return (this.template ??= this.buffer.toString('utf8', this.defaultTopicStart, this.defaultTopicEnd));
+    return (this.template ??= this.known.text(this.buffer, this.defaultTopicStart, this.defaultTopicEnd));
   }
 
   propertiesText(): string {

@@ -66,6 +66,8 @@ export class QueueFiles {
   readonly #open: OpenFiles;
   readonly #folders = new Map<string, Map<number, QueueFolder>>();
   readonly #dirty = new Set<string>();
+  /** Folders with new names that are not synced. */
+  readonly #newNames = new Set<string>();
   #syncError: unknown;
 
   constructor(options: QueueFilesOptions) {
@@ -202,13 +204,16 @@ export class QueueFiles {
   }
 
   /**
-   * Syncs at most `filesMax` of the files written since, all ext files before; returns how many are left. After a failure each later call throws the same:
-   * what could not be written is lost, and a later success would hide it.
+   * Syncs at most `filesMax` of the files written since, those first that wait longest, and before them all new names and all ext
+   * files; returns how many are left. After a failure each later call throws the same: what could not be written is lost, and a later
+   * success would hide it.
    */
   syncDirty(filesMax = Number.POSITIVE_INFINITY): number {
     if (this.#syncError !== undefined) throw this.#syncError;
     let left = filesMax;
     try {
+      this.files.syncNames(this.#newNames);
+      this.#newNames.clear();
       this.ext?.syncDirty();
       for (const path of this.#dirty) {
         if (left <= 0) break;
@@ -327,7 +332,7 @@ export class QueueFiles {
   #ensure(folder: QueueFolder, base: number): StoreFile {
     const path = folder.pathOf(base);
     const file = this.#open.tryGet(path);
-    return file ?? this.#open.put(this.files.createComplete(path, this.fileBytes, this.temporaryDir));
+    return file ?? this.#open.put(this.files.createUnsynced(path, this.fileBytes, this.temporaryDir, this.#newNames));
   }
 
   #listFolder(dir: string): string[] | undefined {

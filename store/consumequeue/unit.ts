@@ -1,4 +1,4 @@
-import { readInt64, writeInt64 } from '../../protocol/int64.js';
+import { readInt32, readInt64, setInt64 } from '../../protocol/int64.js';
 
 /** A ConsumeQueue unit: physical offset (64 bits), record size (32), tags code (64), big-endian (4.9: ConsumeQueue). */
 export const UNIT_BYTES = 20;
@@ -9,17 +9,17 @@ export const BLANK_SIZE = 0x7fffffff;
 const TORN_BLANK_MIN = 0x7f000000;
 
 export function writeUnit(
-  target: Buffer,
+  target: DataView,
   at: number,
   physicalOffset: number,
   size: number,
   tagsHigh: number,
   tagsLow: number,
 ): void {
-  writeInt64(target, physicalOffset, at);
-  target.writeInt32BE(size, at + 8);
-  target.writeInt32BE(tagsHigh, at + 12);
-  target.writeInt32BE(tagsLow, at + 16);
+  setInt64(target, at, physicalOffset);
+  target.setInt32(at + 8, size);
+  target.setInt32(at + 12, tagsHigh);
+  target.setInt32(at + 16, tagsLow);
 }
 
 export function unitPhysicalOffset(buffer: Buffer, at: number): number {
@@ -27,7 +27,7 @@ export function unitPhysicalOffset(buffer: Buffer, at: number): number {
 }
 
 export function unitSize(buffer: Buffer, at: number): number {
-  return buffer.readInt32BE(at + 8);
+  return readInt32(buffer, at + 8);
 }
 
 export function unitTagsCode(buffer: Buffer, at: number): bigint {
@@ -36,8 +36,8 @@ export function unitTagsCode(buffer: Buffer, at: number): bigint {
 
 /** True for a unit that stands for a record: neither unwritten nor blank. */
 export function isRecordUnit(buffer: Buffer, at: number): boolean {
-  const size = buffer.readInt32BE(at + 8);
-  return size > 0 && size < TORN_BLANK_MIN && buffer.readInt32BE(at) >= 0;
+  const size = readInt32(buffer, at + 8);
+  return size > 0 && size < TORN_BLANK_MIN && (buffer[at] as number) < 0x80;
 }
 
 export function isBlankUnit(buffer: Buffer, at: number): boolean {

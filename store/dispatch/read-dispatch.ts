@@ -1,6 +1,7 @@
 import { javaHashUtf8 } from '../../protocol/message/hash.js';
 import { SysFlag } from '../../protocol/codes.js';
-import { readInt64 } from '../../protocol/int64.js';
+import { LastView } from '../../protocol/copy.js';
+import { getInt64 } from '../../protocol/int64.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import {
   bodySizeAt,
@@ -49,6 +50,7 @@ export class DispatchFields {
   delayStart = 0;
   delayEnd = 0;
   readonly topics = new TopicCache();
+  readonly view = new LastView();
 
   /** `delayLevels`: see parseDelayLevels. */
   constructor(readonly delayLevels: readonly number[]) {}
@@ -75,25 +77,26 @@ export function readDispatch(
   physicalOffset: number,
   out: DispatchFields,
 ): string | undefined {
+  const view = out.view.of(buffer);
   const available = buffer.length - offset;
-  if (available < RECORD_BYTES_MIN || buffer.readInt32BE(offset + MAGIC_AT) !== MESSAGE_MAGIC)
+  if (available < RECORD_BYTES_MIN || view.getInt32(offset + MAGIC_AT) !== MESSAGE_MAGIC)
     return 'no record begins here';
-  const size = buffer.readInt32BE(offset + TOTAL_SIZE_AT);
+  const size = view.getInt32(offset + TOTAL_SIZE_AT);
   if (size < RECORD_BYTES_MIN || size > available) return `size ${size} does not fit`;
-  if (readInt64(buffer, offset + PHYSICAL_OFFSET_AT) !== physicalOffset) return 'the record was stored elsewhere';
-  const sysFlag = buffer.readInt32BE(offset + SYS_FLAG_AT);
+  if (getInt64(view, offset + PHYSICAL_OFFSET_AT) !== physicalOffset) return 'the record was stored elsewhere';
+  const sysFlag = view.getInt32(offset + SYS_FLAG_AT);
   const end = offset + size;
   const bodyAt = offset + bodySizeAt(sysFlag);
   if (bodyAt + 7 > end) return `size ${size} does not fit its hosts`;
-  const bodyEnd = bodyAt + 4 + buffer.readInt32BE(bodyAt);
+  const bodyEnd = bodyAt + 4 + view.getInt32(bodyAt);
   if (bodyEnd < bodyAt + 4 || bodyEnd + 3 > end) return 'the body length does not fit';
-  const topicEnd = bodyEnd + 1 + buffer.readUInt8(bodyEnd);
+  const topicEnd = bodyEnd + 1 + view.getUint8(bodyEnd);
   if (topicEnd + 2 > end || end - topicEnd - 2 > PROPERTIES_BYTES_MAX) return 'the topic length does not fit';
-  if (topicEnd + 2 + buffer.readInt16BE(topicEnd) !== end) return 'the properties length does not fit';
+  if (topicEnd + 2 + view.getInt16(topicEnd) !== end) return 'the properties length does not fit';
   const topic = out.topics.get(buffer, bodyEnd + 1, topicEnd);
   if (topic === undefined) return 'the topic is not a valid name';
-  const queueId = buffer.readInt32BE(offset + QUEUE_ID_AT);
-  const queueOffset = readInt64(buffer, offset + QUEUE_OFFSET_AT);
+  const queueId = view.getInt32(offset + QUEUE_ID_AT);
+  const queueOffset = getInt64(view, offset + QUEUE_OFFSET_AT);
   if (!isQueuePlace(queueId, queueOffset)) return `queue ${queueId} or its offset ${queueOffset} is not valid`;
   out.topic = topic;
   out.queueId = queueId;
@@ -101,13 +104,13 @@ export function readDispatch(
   out.physicalOffset = physicalOffset;
   out.size = size;
   out.sysFlag = sysFlag;
-  out.storeTimestamp = readInt64(buffer, offset + storeTimestampAt(sysFlag));
-  out.preparedTransactionOffset = readInt64(buffer, bodyAt - 8);
+  out.storeTimestamp = getInt64(view, offset + storeTimestampAt(sysFlag));
+  out.preparedTransactionOffset = getInt64(view, bodyAt - 8);
   out.bodyStart = bodyAt + 4;
   out.bodyEnd = bodyEnd;
   out.propertiesStart = topicEnd + 2;
   out.propertiesEnd = end;
-  readProperties(buffer, topicEnd + 2, end, out);
+  readProperties(view, topicEnd + 2, end, out);
   setTagsCode(buffer, out);
   return undefined;
 }

@@ -13,64 +13,77 @@ export interface PropertyRanges {
   delayEnd: number;
 }
 
-const TAGS = Buffer.from('TAGS');
-const KEYS = Buffer.from('KEYS');
-const UNIQ_KEY = Buffer.from('UNIQ_KEY');
-const DELAY = Buffer.from('DELAY');
+/** Names by their bytes, four at a time: comparing words costs less than bytes one by one. */
+const TAGS = 0x54414753;
+const KEYS = 0x4b455953;
+const UNIQ = 0x554e4951;
+const UNDERSCORE_KEY = 0x5f4b4559;
+const DELA = 0x44454c41;
+const Y = 0x59;
+
+/** In each byte of a word: 3, and the highest bit. */
+const THREES = 0x03030303;
+const HIGH_BITS = 0x80808080;
 
 /**
  * Finds TAGS, KEYS, UNIQ_KEY and DELAY in `name 1 value 2 name 1 value …` without making strings. As in 4.9 the last of two equal
  * names counts, and a property with an empty name or value does not (4.9: MessageDecoder#string2messageProperties).
  */
-export function readProperties(buffer: Buffer, start: number, end: number, out: PropertyRanges): void {
+export function readProperties(view: DataView, start: number, end: number, out: PropertyRanges): void {
   out.tagsStart = out.tagsEnd = 0;
   out.keysStart = out.keysEnd = 0;
   out.uniqKeyStart = out.uniqKeyEnd = 0;
   out.delayStart = out.delayEnd = 0;
-  let at = start;
-  while (at < end) {
-    let nameEnd = -1;
-    let valueEnd = at;
-    for (; valueEnd < end; valueEnd += 1) {
-      const byte = buffer[valueEnd];
-      if (byte === PROPERTY_END) break;
-      if (byte === NAME_END && nameEnd < 0) nameEnd = valueEnd;
-    }
-    if (nameEnd > at && nameEnd < valueEnd - 1) take(buffer, at, nameEnd, valueEnd, out);
+  for (let at = start; at < end;) {
+    const nameEnd = nextSeparator(view, at, end);
+    if (nameEnd === end) return;
+    const empty = view.getUint8(nameEnd) === PROPERTY_END;
+    const valueEnd = empty ? nameEnd : endOfValue(view, nameEnd + 1, end);
+    if (nameEnd > at && nameEnd < valueEnd - 1) take(view, at, nameEnd, valueEnd, out);
     at = valueEnd + 1;
   }
 }
 
-function take(buffer: Buffer, at: number, nameEnd: number, valueEnd: number, out: PropertyRanges): void {
-  switch (nameEnd - at) {
-    case 4:
-      if (named(buffer, at, TAGS)) {
-        out.tagsStart = nameEnd + 1;
-        out.tagsEnd = valueEnd;
-      } else if (named(buffer, at, KEYS)) {
-        out.keysStart = nameEnd + 1;
-        out.keysEnd = valueEnd;
-      }
-      break;
-    case 5:
-      if (named(buffer, at, DELAY)) {
-        out.delayStart = nameEnd + 1;
-        out.delayEnd = valueEnd;
-      }
-      break;
-    case 8:
-      if (named(buffer, at, UNIQ_KEY)) {
-        out.uniqKeyStart = nameEnd + 1;
-        out.uniqKeyEnd = valueEnd;
-      }
-      break;
-    default:
+/** A value may hold more of the bytes that end a name. */
+function endOfValue(view: DataView, start: number, end: number): number {
+  let at = nextSeparator(view, start, end);
+  while (at < end && view.getUint8(at) === NAME_END) at = nextSeparator(view, at + 1, end);
+  return at;
+}
+
+/** Position of the first byte 1 or 2 from `start` on; `end` when there is none. */
+function nextSeparator(view: DataView, start: number, end: number): number {
+  let at = start;
+  for (;;) {
+    for (; at + 4 <= end; at += 4) {
+      const word = view.getInt32(at, true);
+      // Some byte below 3.
+      if (((word - THREES) & ~word & HIGH_BITS) !== 0) break;
+    }
+    const wordEnd = Math.min(at + 4, end);
+    for (; at < wordEnd; at++) {
+      const byte = view.getUint8(at);
+      if (byte === NAME_END || byte === PROPERTY_END) return at;
+    }
+    if (at >= end) return end;
   }
 }
 
-function named(buffer: Buffer, at: number, name: Buffer): boolean {
-  for (let index = 0; index < name.length; index += 1) {
-    if (buffer[at + index] !== name[index]) return false;
+function take(view: DataView, at: number, nameEnd: number, valueEnd: number, out: PropertyRanges): void {
+  const length = nameEnd - at;
+  if (length !== 4 && length !== 5 && length !== 8) return;
+  const word = view.getInt32(at);
+  if (length === 4 && word === TAGS) {
+    out.tagsStart = nameEnd + 1;
+    out.tagsEnd = valueEnd;
+  } else if (length === 4 && word === KEYS) {
+    out.keysStart = nameEnd + 1;
+    out.keysEnd = valueEnd;
+  } else if (length === 5 && word === DELA && view.getUint8(at + 4) === Y) {
+    out.delayStart = nameEnd + 1;
+    out.delayEnd = valueEnd;
+  } else if (length === 8 && word === UNIQ && view.getInt32(at + 4) === UNDERSCORE_KEY) {
+    out.uniqKeyStart = nameEnd + 1;
+    out.uniqKeyEnd = valueEnd;
   }
-  return true;
 }

@@ -8,21 +8,25 @@ export class TopicCache {
   readonly #bytes = Buffer.alloc(SLOTS * TOPIC_BYTES_MAX);
   readonly #lengths = new Uint8Array(SLOTS);
   readonly #topics: (string | undefined)[] = new Array<string | undefined>(SLOTS).fill(undefined);
+  /** Most records have the topic of the one before. */
+  #lastSlot = 0;
 
   /** The name in `buffer` from `start` to `end`, or undefined when it may not be a topic's: names become paths. */
   get(buffer: Buffer, start: number, end: number): string | undefined {
     const length = end - start;
     if (length <= 0 || length > TOPIC_BYTES_MAX) return undefined;
+    if (this.#isAt(this.#lastSlot, buffer, start, length)) return this.#topics[this.#lastSlot];
     let hash = length;
     for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (buffer[at] ?? 0)) | 0;
     const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
-    if (this.#lengths[slot] === length && this.#equals(slot * TOPIC_BYTES_MAX, buffer, start, length)) {
-      return this.#topics[slot];
-    }
+    this.#lastSlot = slot;
+    if (this.#isAt(slot, buffer, start, length)) return this.#topics[slot];
     return this.#put(slot, buffer, start, end);
   }
 
-  #equals(from: number, buffer: Buffer, start: number, length: number): boolean {
+  #isAt(slot: number, buffer: Buffer, start: number, length: number): boolean {
+    if (this.#lengths[slot] !== length) return false;
+    const from = slot * TOPIC_BYTES_MAX;
     for (let index = 0; index < length; index += 1) {
       if (this.#bytes[from + index] !== buffer[start + index]) return false;
     }

@@ -41,23 +41,49 @@ export abstract class OrderedFiles implements StoreFiles {
   createComplete(path: string, size: number, temporaryDir: string): StoreFile {
     this.makeDir(dirname(path));
     this.makeDir(temporaryDir);
+    const file = this.createInPlace(path, temporaryDir, (made) => {
+      made.truncate(size);
+      made.sync();
+    });
+    try {
+      this.syncDir(dirname(path));
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    return file;
+  }
+
+  createUnsynced(path: string, size: number, temporaryDir: string, unsynced: Set<string>): StoreFile {
+    this.makeDirUnsynced(dirname(path), unsynced);
+    this.makeDir(temporaryDir);
+    const file = this.createInPlace(path, temporaryDir, (made) => made.truncate(size));
+    unsynced.add(dirname(path));
+    return file;
+  }
+
+  syncNames(dirs: Iterable<string>): void {
+    for (const dir of [...dirs].sort()) if (this.exists(dir)) this.syncDir(dir);
+  }
+
+  /** `complete` makes the file what it must be before it gets its name. */
+  private createInPlace(path: string, temporaryDir: string, complete: (file: StoreFile) => void): StoreFile {
     if (this.exists(path)) {
       throw new KernelError('EEXIST', `${path} exists already; a new store file may not replace it`);
     }
     try {
-      return this.createVia(join(temporaryDir, temporaryName(path)), path, size);
+      return this.createVia(join(temporaryDir, temporaryName(path)), path, complete);
     } catch (error) {
       // The temporary folder lies on another file system than this folder (storePathCommitLog on its own mount).
       if (systemCodeOf(error) !== 'EXDEV') throw error;
-      return this.createVia(`${path}.tmp`, path, size);
+      return this.createVia(`${path}.tmp`, path, complete);
     }
   }
 
-  private createVia(temporary: string, path: string, size: number): StoreFile {
+  private createVia(temporary: string, path: string, complete: (file: StoreFile) => void): StoreFile {
     const file = this.create(temporary);
     try {
-      file.truncate(size);
-      file.sync();
+      complete(file);
       this.rename(temporary, path);
     } catch (error) {
       file.close();
@@ -65,12 +91,6 @@ export abstract class OrderedFiles implements StoreFiles {
       throw error;
     }
     file.renamed(path);
-    try {
-      this.syncDir(dirname(path));
-    } catch (error) {
-      file.close();
-      throw error;
-    }
     return file;
   }
 
@@ -129,6 +149,14 @@ export abstract class OrderedFiles implements StoreFiles {
     if (parent !== path) this.makeDir(parent);
     this.makeOneDir(path);
     this.syncDir(parent);
+  }
+
+  private makeDirUnsynced(path: string, unsynced: Set<string>): void {
+    if (this.exists(path)) return;
+    const parent = dirname(path);
+    if (parent !== path) this.makeDirUnsynced(parent, unsynced);
+    this.makeOneDir(path);
+    unsynced.add(parent);
   }
 
   /** The folder is synced, so that files removed one after the other are gone in that order after a power cut, too. */

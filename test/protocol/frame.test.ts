@@ -9,10 +9,14 @@ function frameOf(content: Uint8Array): Buffer {
   return Buffer.concat([length, content]);
 }
 
+/** Every chunk lies in the same memory, as a socket's reads do. */
 function collect(assembler: FrameAssembler, chunks: readonly Buffer[]): string[] {
   const frames: string[] = [];
-  for (const chunk of chunks)
-    assembler.push(chunk, (buffer, start, end) => frames.push(buffer.toString('hex', start, end)));
+  const memory = Buffer.alloc(chunks.reduce((most, { length }) => Math.max(most, length), 0));
+  for (const chunk of chunks) {
+    const read = memory.fill(0xff).subarray(0, chunk.copy(memory));
+    assembler.push(read, (buffer, start, end) => frames.push(buffer.toString('hex', start, end)));
+  }
   return frames;
 }
 

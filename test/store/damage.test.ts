@@ -167,10 +167,18 @@ function served(life: BrokerLife, topic: string, queueId: number): Buffer[] {
   for (let offset = life.queues.minOffset(topic, queueId); ;) {
     const found = selector.select({ topic, queueId, offset, maxMessages: 32, filter: { everything: true } } as never);
     assert.ok(!(found instanceof Promise));
-    for (const { bytes, at, size } of found.records) records.push(Buffer.from(bytes.subarray(at, at + size)));
+    for (const { bytes, at, size } of found.slices) records.push(...split(Buffer.from(bytes.subarray(at, at + size))));
     if (found.nextOffset <= offset) return records;
     offset = found.nextOffset;
   }
+}
+
+/** Neighbours come as one. */
+function split(slice: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  for (let rest = slice; rest.length > 0; rest = rest.subarray(rest.readInt32BE(0)))
+    records.push(rest.subarray(0, rest.readInt32BE(0)));
+  return records;
 }
 
 function checkShown(life: BrokerLife, record: Buffer, { lives, firstHarm }: Case): number {

@@ -115,6 +115,10 @@ export class FakeRouter implements RequestRouter {
     this.#handlers.set(code, handler);
   }
 
+  handleInPlace(code: number, handler: RequestHandler): void {
+    this.handle(code, handler);
+  }
+
   onChunkEnd(listener: () => void): void {
     this.#chunkEnds.push(listener);
   }

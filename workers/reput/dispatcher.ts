@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { KernelError, messageOf } from '../../kernel/base/errors.js';
+import { messageOf } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
@@ -14,6 +14,7 @@ import { Checkpoints } from './checkpoints.js';
 import type { ReputBoot, ReputCalls } from './contract.js';
 import { Indexer } from './indexer.js';
 import { LogChunks } from './log-chunks.js';
+import { QueueSync } from './queue-sync.js';
 import { UnitBatch } from './unit-batch.js';
 
 const IDLE_MS = 500;
@@ -38,20 +39,15 @@ export class Dispatcher implements Service {
   readonly #chunks: LogChunks;
   readonly #followers: Doorbell[];
   readonly #units: UnitBatch;
-  readonly #checkpoints: Checkpoints;
   readonly #index: Indexer | undefined;
   readonly #fields: DispatchFields;
   readonly #limit: Watermark;
   /** Topics that were deleted before all of their records were dispatched: up to which offset they are passed over. */
   readonly #deleted = new Map<string, number>();
-  #lastSyncMonoMs: number;
-  #unsynced = false;
+  readonly #sync: QueueSync;
   #failing = false;
   /** Steps in a row that found nothing. */
   #idleSteps = 2;
-  #syncFailed = false;
-  /** A life before this one died and left queue files behind of which nobody knows whether they are synced. */
-  #inherited: boolean;
 
   constructor(
     private readonly boot: ReputBoot,
@@ -75,12 +71,20 @@ export class Dispatcher implements Service {
     this.#chunks = new LogChunks(this.#files, boot.log, this.#watermarks.get(Watermark.dispatched));
     this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
     this.#limit = boot.visibleWhenFlushed ? Watermark.flushed : Watermark.appended;
-    this.#lastSyncMonoMs = context.clock.monoMs();
-    const { dispatchFrom = Number.POSITIVE_INFINITY } = boot;
-    this.#inherited = this.#watermarks.get(Watermark.dispatched) > dispatchFrom;
     const { log, index } = boot;
     const [files, watermarks] = [this.#files, this.#watermarks];
-    const checkpoints = (this.#checkpoints = new Checkpoints(files, boot.checkpointPath, context.logger));
+    const checkpoints = new Checkpoints(files, boot.checkpointPath, context.logger);
+    const { dispatchFrom = Number.POSITIVE_INFINITY, syncIntervalMs: intervalMs } = boot;
+    const inherited = watermarks.get(Watermark.dispatched) > dispatchFrom;
+    this.#sync = new QueueSync({
+      files,
+      queues: this.#queues,
+      checkpoints,
+      watermarks,
+      context,
+      intervalMs,
+      inherited,
+    });
     if (index !== undefined) this.#index = new Indexer({ boot: index, files, log, watermarks, checkpoints, context });
   }
 
@@ -92,10 +96,9 @@ export class Dispatcher implements Service {
     const dispatched = !behind || this.#dispatch(limit);
     const indexInMs = this.#index?.step() ?? IDLE_MS;
     if (!dispatched) return Math.min(RETRY_MS, indexInMs);
-    const syncInMs = this.#lastSyncMonoMs + this.boot.syncIntervalMs - this.context.clock.monoMs();
-    if (syncInMs <= 0) this.#sync();
+    const syncInMs = this.#sync.step(this.#fields.storeTimestamp);
     if (limit > this.#watermarks.get(Watermark.dispatched)) return 0;
-    return Math.min(indexInMs, this.#unsynced ? Math.max(1, Math.min(syncInMs, IDLE_MS)) : IDLE_MS);
+    return Math.min(indexInMs, syncInMs, IDLE_MS);
   }
 
   /** While the log grows and nobody waits for what arrives, it is read in larger pieces: fewer wake-ups, fewer queue writes. */
@@ -200,7 +203,7 @@ export class Dispatcher implements Service {
     this.#writeUnits();
     for (const [topic, until] of this.#deleted) if (until <= end) this.#deleted.delete(topic);
     this.#watermarks.advance(Watermark.dispatched, end);
-    this.#unsynced = true;
+    this.#sync.changed();
     for (const follower of this.#followers) follower.ring();
     this.#index?.commit(end);
   }
@@ -209,55 +212,11 @@ export class Dispatcher implements Service {
     try {
       this.#index?.syncNow();
     } finally {
-      this.#sync();
+      this.#syncQueues();
     }
-    this.#throwWhenNotSynced();
   }
 
   #syncQueues(): void {
-    this.#sync();
-    this.#throwWhenNotSynced();
-  }
-
-  #throwWhenNotSynced(): void {
-    if (this.#syncFailed)
-      throw new KernelError('QUEUES_NOT_SYNCED', `a sync of ${this.boot.queueDir} failed; the log before tells why`);
-  }
-
-  /** The checkpoint's times are read before the sync that makes them true: too new ones make a recovery skip for good. */
-  #sync(): void {
-    this.#lastSyncMonoMs = this.context.clock.monoMs();
-    if (!this.#unsynced && !this.#inherited && !this.#checkpoints.failing) return;
-    const logicsMsgTimestamp = this.#fields.storeTimestamp;
-    const physicMsgTimestamp = this.#watermarks.get(Watermark.flushedTimeMs);
-    this.#unsynced = false;
-    if (this.#syncFailed) return;
-    try {
-      if (this.#inherited) this.#syncAll();
-      this.#inherited = false;
-      this.#queues.syncDirty();
-    } catch (error) {
-      this.#syncFailed = true;
-      this.context.logger.error(
-        { dir: this.boot.queueDir, error: messageOf(error) },
-        'consume queues could not be synced; the checkpoint stays where it is, so that the next start rebuilds them from the log',
-      );
-      return;
-    }
-    // Nothing dispatched in this life: the checkpoint that is there holds.
-    if (logicsMsgTimestamp > 0) this.#checkpoints.queuesSynced(physicMsgTimestamp, logicsMsgTimestamp);
-    else if (this.#checkpoints.failing) this.#checkpoints.write();
-  }
-
-  /** A checkpoint that is written by this life vouches for what the one before it wrote, too. */
-  #syncAll(): void {
-    for (const path of this.#queues.paths()) {
-      const file = this.#files.open(path, 'readWrite');
-      try {
-        file.sync();
-      } finally {
-        file.close();
-      }
-    }
+    this.#sync.syncNow(this.#fields.storeTimestamp);
   }
 }

@@ -220,6 +220,9 @@ describe('compile cache', () => {
       'too long to be kept, yet compiled',
     );
     assert.equal(cache.size, 0);
+    let again = false;
+    cache.get('T', 'y'.repeat(200), () => ((again = true), filter));
+    assert.ok(again, 'not even as the last one asked for');
   });
 
   it('tells types apart', () => {

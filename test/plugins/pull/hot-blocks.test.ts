@@ -99,6 +99,23 @@ describe('hot blocks', () => {
     }
   });
 
+  it('leave alone what a round handed out of a block that an earlier round brought', () => {
+    const { blocks } = bench(128 * MiB);
+    blocks.record(0, 500, true);
+    blocks.beginRound();
+    const slice = blocks.record(5000, 2000, true);
+    for (let i = 1; i < 100; i++) blocks.record(i * 262_144, 2000, true);
+    check(slice, 5000, 2000);
+  });
+
+  it('forget a block whose memory another one took, also the one used last', async () => {
+    const { blocks } = bench(128 * MiB);
+    blocks.record(5000, 500, true);
+    blocks.beginRound();
+    for (let i = 1; i < 100; i++) await blocks.fetch(i * 262_144, 500);
+    check(blocks.record(5000, 500, true), 5000, 500);
+  });
+
   it('do not keep more for good because one round needed more', () => {
     const { blocks } = bench(128 * MiB);
     const count = (): number =>

@@ -5,7 +5,7 @@ import type { Connection, RequestHandler } from '../../../plugins/remoting/contr
 import { Router } from '../../../plugins/remoting/router.js';
 import { RemotingServer, type ServerLimits } from '../../../plugins/remoting/server.js';
 import { KernelError } from '../../../kernel/base/errors.js';
-import { encodeRequest, encodeResponse, Serialize } from '../../../protocol/command.js';
+import { encodeRequest, encodeResponse, Serialize, type Request } from '../../../protocol/command.js';
 import { FieldError } from '../../../protocol/fields.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RawClient } from '../../support/raw-client.js';
@@ -20,6 +20,7 @@ const BROKEN = 5;
 const SEVERAL = 6;
 const CLOSES = 7;
 const ASKS_BACK = 8;
+const LARGE = 9;
 
 const handlers: ReadonlyMap<number, RequestHandler> = new Map<number, RequestHandler>([
   [ECHO, ({ ext, body }) => ({ code: 0, ext, body: Buffer.from(body) })],
@@ -56,6 +57,13 @@ const handlers: ReadonlyMap<number, RequestHandler> = new Map<number, RequestHan
   ],
 ]);
 
+/** Written as the fast paths do: 10,000 bytes in the slab. */
+function answerLarge(request: Request, connection: Connection): undefined {
+  const frame = encodeResponse(request, { code: 0, body: Buffer.alloc(10_000, request.opaque) });
+  const at = connection.reserve(frame.length);
+  connection.written(at + frame.copy(connection.outbound, at));
+}
+
 class Bench implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly logger = recordingLogger();
@@ -66,6 +74,7 @@ class Bench implements AsyncDisposable {
   constructor(limits: Partial<ServerLimits> = {}) {
     const router = new Router();
     for (const [code, handler] of handlers) router.handle(code, handler);
+    router.handle(LARGE, answerLarge);
     router.onChunkEnd(() => this.chunks++);
     const usual = { frameBytesHeldMax: 1 << 28, outboundBytesMax: 1 << 20, connectionsMax: 100, backlog: 100 };
     const all = { ...usual, idleMs: 120_000, ...limits };
@@ -138,6 +147,32 @@ describe('remoting server', () => {
       );
       assert.equal(ours.length, bench.chunks);
       assert.ok(bench.chunks <= 2);
+    } finally {
+      mock.restoreAll();
+    }
+  });
+
+  it('writes what is large before the chunk ends, so that the peer can begin', async () => {
+    await using bench = await Bench.open();
+    using client = await bench.connect();
+    const askAll = async (): Promise<void> => {
+      const asked = Array.from({ length: 18 }, () => client.prepare(LARGE));
+      client.write(Buffer.concat(asked.map(({ frame }) => frame)));
+      for (const { answer } of asked) {
+        const { body, opaque } = await answer;
+        assert.deepEqual(body, Buffer.alloc(10_000, opaque));
+      }
+    };
+    // Until the slab has grown answers lie in several.
+    await askAll();
+    const write = mock.method(Socket.prototype, '_write' as 'write');
+    try {
+      await askAll();
+      const ours = write.mock.calls.filter(
+        ({ this: socket }) => (socket as unknown as Socket).localPort === bench.server.port,
+      );
+      const answers = ours.map(({ arguments: [bytes] }) => Math.floor((bytes as Buffer).length / 10_000));
+      assert.deepEqual([bench.chunks, ...answers], [2, 7, 7, 4], 'as soon as there are 64 KiB');
     } finally {
       mock.restoreAll();
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { viewOf } from '../../../protocol/copy.js';
 import { cutExt, expireExt, removeOrphans } from '../../../store/consumequeue/ext-cut.js';
 import { ExtUnits, readExtUnit, unitExtOffset } from '../../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
@@ -27,7 +28,7 @@ function put(queues: QueueFiles, from: number, count: number, bitmap?: Uint8Arra
   const units = Buffer.alloc(count * UNIT_BYTES);
   const ext = new ExtUnits();
   for (let index = 0; index < count; index += 1) {
-    writeUnit(units, index * UNIT_BYTES, (from + index) * 100, 100, 0, from + index);
+    writeUnit(viewOf(units), index * UNIT_BYTES, (from + index) * 100, 100, 0, from + index);
     ext.add(0, from + index, 5000 + from + index, bitmap);
   }
   queues.write(topic, 0, from, units, units.length, 0, queues.ext?.enabled === true ? ext : undefined);

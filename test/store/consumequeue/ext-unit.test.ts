@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { viewOf } from '../../../protocol/copy.js';
 import {
   extOffsetOf,
   ExtUnits,
@@ -41,7 +42,7 @@ describe('address of an ext unit', () => {
       [2 ** 52, -9_218_868_437_227_405_312n],
     ] as const) {
       const unit = Buffer.alloc(20);
-      writeUnit(unit, 0, 7, 100, 1, 2);
+      writeUnit(viewOf(unit), 0, 7, 100, 1, 2);
       setUnitExtOffset(unit, 0, offset);
       assert.equal(unitTagsCode(unit, 0), address);
       assert.equal(unitExtOffset(unit, 0), offset);

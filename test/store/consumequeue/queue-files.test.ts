@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StoreFile } from '../../../store/files/contract.js';
+import { viewOf } from '../../../protocol/copy.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import {
@@ -22,7 +23,7 @@ const make = (files: MemoryFiles | LossyFiles, mode: 'read' | 'readWrite' = 'rea
 function units(from: number, count: number): Buffer {
   const bytes = Buffer.alloc(count * 20);
   for (let index = 0; index < count; index += 1)
-    writeUnit(bytes, index * 20, (from + index) * 100, 100, -1, from + index);
+    writeUnit(viewOf(bytes), index * 20, (from + index) * 100, 100, -1, from + index);
   return bytes;
 }
 const put = (queues: QueueFiles, topic: string, queueId: number, from: number, count: number): void =>
@@ -31,7 +32,7 @@ const put = (queues: QueueFiles, topic: string, queueId: number, from: number, c
 describe('units', () => {
   it('are 20 bytes, big-endian', () => {
     const unit = Buffer.alloc(20);
-    writeUnit(unit, 0, 0x1_0000_0002, 300, -1, -5);
+    writeUnit(viewOf(unit), 0, 0x1_0000_0002, 300, -1, -5);
     assert.equal(unit.toString('hex'), '00000001000000020000012cfffffffffffffffb');
     assert.deepEqual(
       [unitPhysicalOffset(unit, 0), unitSize(unit, 0), unitTagsCode(unit, 0)],

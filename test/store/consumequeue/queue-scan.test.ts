@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { viewOf } from '../../../protocol/copy.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import { recoverQueues, type QueueRecovery } from '../../../store/consumequeue/recover-queues.js';
 import { firstAtOrAbove, offsetByTime } from '../../../store/consumequeue/search.js';
@@ -19,7 +20,7 @@ const make = (files = new MemoryFiles(1 << 24)): QueueFiles =>
 /** Unit n stands for a record of 100 bytes at 100 n. */
 function put(queues: QueueFiles, topic: string, queueId: number, from: number, count: number): void {
   const bytes = Buffer.alloc(count * 20);
-  for (let index = 0; index < count; index += 1) writeUnit(bytes, index * 20, (from + index) * 100, 100, 0, 0);
+  for (let index = 0; index < count; index += 1) writeUnit(viewOf(bytes), index * 20, (from + index) * 100, 100, 0, 0);
   queues.write(topic, queueId, from, bytes, bytes.length);
 }
 
@@ -50,7 +51,7 @@ describe('bounds of a queue', () => {
     const other = make();
     put(other, 'T', 0, 0, 5);
     const stale = Buffer.alloc(20);
-    writeUnit(stale, 0, 200, 100, 0, 0);
+    writeUnit(viewOf(stale), 0, 200, 100, 0, 0);
     other.write('T', 0, 5, stale, 20);
     assert.equal(other.bounds('T', 0).maxOffset, 5);
   });

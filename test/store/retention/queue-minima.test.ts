@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { viewOf } from '../../../protocol/copy.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import { blankUnits, writeUnit } from '../../../store/consumequeue/unit.js';
 import { MemoryFiles } from '../../../store/files/memory-files.js';
@@ -10,7 +11,7 @@ function queue(from: number, count: number): QueueFiles {
   const place = { files, dir: '/s/consumequeue', temporaryDir: '/s/.tmp', fileBytes: 200, openMax: 8 };
   const queues = new QueueFiles({ ...place, mode: 'readWrite' });
   const units = Buffer.alloc(count * 20);
-  for (let index = 0; index < count; index++) writeUnit(units, index * 20, (from + index) * 100, 100, 0, 0);
+  for (let index = 0; index < count; index++) writeUnit(viewOf(units), index * 20, (from + index) * 100, 100, 0, 0);
   queues.write('T', 0, from, units, units.length);
   return queues;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { viewOf } from '../../../protocol/copy.js';
 import { Segments } from '../../../store/commitlog/segments.js';
 import { QueueFiles } from '../../../store/consumequeue/queue-files.js';
 import { UNIT_BYTES, writeUnit } from '../../../store/consumequeue/unit.js';
@@ -106,7 +107,7 @@ describe('verifying queues', () => {
     scene.append('A', 20);
     scene.dispatch();
     const unit = Buffer.alloc(UNIT_BYTES);
-    writeUnit(unit, 0, 12, 100, 0, 0);
+    writeUnit(viewOf(unit), 0, 12, 100, 0, 0);
     scene.queues.write('A', 0, 10, unit, UNIT_BYTES);
     assert.match(scene.damages().join(), /unit 10 of A\/0: it points to 12, where no record lies/);
   });
