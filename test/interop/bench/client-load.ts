@@ -5,7 +5,7 @@ import type { Pair } from './brokers.js';
 /** The same for both sides: a heap that does not grow while it measures. */
 const clientFlags = ['-Xms512m', '-Xmx512m', '-XX:+UseG1GC'] as const;
 /** Its own compiler needs so long; mqk.ClientLoad sends meanwhile. */
-const WARM_SECONDS = 6;
+const WARM_SECONDS = 10;
 const THREADS = 64;
 const END_MS = 60_000;
 

@@ -114,15 +114,6 @@ export const loadRows: readonly Row[] = [
   }),
   consume,
   latency,
-  plainRow({
-    name: 'topics',
-    kind: 'produce',
-    args: ['-w', '64', '--topics', '1000'],
-    load: '1,000 topics × 8 queues',
-    goal: atLeast(2),
-    // The first messages make 8,000 queues.
-    warmSeconds: 12,
-  }),
   clientRow('java-128', 128, '128 B'),
   clientRow('java-1k', 1024, '1 KiB'),
   sendRow('produce-fused', 'binary', 'fused'),
@@ -136,6 +127,15 @@ export const loadRows: readonly Row[] = [
     load: 'SYNC_FLUSH, 64 in flight',
     goal: atLeast(2),
     wish: { options: { flushDiskType: 'SYNC_FLUSH' } },
+  }),
+  plainRow({
+    name: 'topics',
+    kind: 'produce',
+    args: ['-w', '64', '--topics', '1000'],
+    load: '1,000 topics × 8 queues',
+    goal: atLeast(2),
+    // The first messages make 8,000 queues, which a broker goes on to write back: the last row, after which nothing is measured.
+    warmSeconds: 12,
   }),
 ];
 
