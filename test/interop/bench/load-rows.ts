@@ -13,15 +13,12 @@ export const sendFamilies = { binary: 'send 128 B, 64 in flight, binary', json: 
 /** Of the best topology in each family. */
 export const bestTopologyGoal = atLeast(2.5, 3);
 
-type SendRow = Row & { readonly wish: PairWish };
-
-function sendRow(name: string, header: keyof typeof sendFamilies, topology: 'dedicated' | 'fused' | 'paired'): SendRow {
+function sendRow(name: string, header: keyof typeof sendFamilies, topology: 'dedicated' | 'fused' | 'paired'): Row {
   const family = { name: sendFamilies[header], topology };
   const wish: PairWish = { topology };
   const dedicated = topology === 'dedicated';
   return {
     name,
-    wish,
     about: `single sends, ${header} headers, topology ${topology}`,
     async run(scene) {
       const args = ['-t', `peer-${name}`, '--queues', '8', '-s', '128', '-w', '64', '--header', header];
