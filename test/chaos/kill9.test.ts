@@ -34,13 +34,19 @@ const ROUND_LIMIT_MS = 30_000;
 const ROUNDS_PER_STORE = 10;
 
 describe('kill -9 under load', () => {
-  chaosTest('ASYNC_FLUSH: nothing acknowledged is lost, nothing invented, order kept', (scene) =>
+  chaosTest('ASYNC_FLUSH, topology dedicated: nothing acknowledged is lost, nothing invented, order kept', (scene) =>
     rounds(scene, {}, sized(12, 200)),
   );
 
-  chaosTest('SYNC_FLUSH: the same', (scene) => rounds(scene, { flushDiskType: 'SYNC_FLUSH' }, sized(5, 70)));
+  chaosTest('SYNC_FLUSH, topology dedicated: the same', (scene) =>
+    rounds(scene, { flushDiskType: 'SYNC_FLUSH' }, sized(5, 70)),
+  );
 
-  chaosTest('everything on one thread: the same', (scene) => rounds(scene, { topology: 'fused' }, sized(2, 30)));
+  for (const topology of ['fused', 'paired'])
+    for (const flushDiskType of ['ASYNC_FLUSH', 'SYNC_FLUSH'])
+      chaosTest(`${flushDiskType}, topology ${topology}: the same`, (scene) =>
+        rounds(scene, { topology, flushDiskType }, sized(3, 30)),
+      );
 
   chaosTest('a topic that a send created is there when that send was acknowledged', autoCreated);
 

@@ -1,94 +1,123 @@
-import { mkdirSync } from 'node:fs';
-import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { processStats } from '../../cli/bench/process-stats.js';
-import { systemClock } from '../../kernel/base/clock.js';
-import { requireJava } from './support/java.js';
-import { kernelMain } from './support/servers.js';
-import { startTarget, type Target, type TargetKind } from './support/target.js';
+import { messageOf } from '../../kernel/base/errors.js';
+import { Brokers, brokerJvmFlags } from './bench/brokers.js';
+import { bestTopologies, type Figure } from './bench/figures.js';
+import { benchOne } from './bench/kernel-bench.js';
+import { bestTopologyGoal, loadRows } from './bench/load-rows.js';
+import type { Row } from './bench/row.js';
+import { settingsFrom, type Settings } from './bench/settings.js';
+import { startRows } from './bench/start-rows.js';
+import { figureLine, markdownTable, plainTable } from './bench/table.js';
+import { javaClasspath, requireJava } from './support/java.js';
+import { endLivingServers, serverLogTails, type Target } from './support/target.js';
 
-/** As RocketMQ's own scripts start a broker, in sizes that fit a small machine. */
-const brokerJvmFlags = ['-Xms2g', '-Xmx2g', '-XX:+UseG1GC', '-XX:MaxDirectMemorySize=2g'];
-/** 4.9's defaults, which the suite's small stores do not use. */
-const options = { mappedFileSizeCommitLog: 1024 ** 3, maxHashSlotNum: 5_000_000, maxIndexNum: 20_000_000 };
-const queues = '8';
+const rows: readonly Row[] = [...startRows, ...loadRows];
+const WARM_UP_SECONDS = 4;
+const WARM_UP_ROUNDS_MAX = 8;
+/** A round that is not so much faster than the last one was the last. */
+const WARM_UP_GAIN = 1.1;
 
-interface Settings {
-  readonly seconds: string;
-  readonly turns: string;
-  /** Folder for one JSON file per load. */
-  readonly json: string | undefined;
-}
-
-const usage = 'usage: npm run bench:peer -- [--seconds 10] [--turns 2] [--json FOLDER]\n';
+const usage = [
+  'usage: npm run bench:peer -- [--seconds 6] [--turns 3] [--only row,row] [--json FOLDER] [--markdown FILE]',
+  'rows:',
+  ...rows.map(({ name, about }) => `  ${name.padEnd(22)}${about}`),
+  '',
+].join('\n');
 
 /**
- * Gives the same loads to our broker (A) and to the real 4.9.7 (B) in turn: single sends, batches, and pulls of the
- * backlog that the batches left. Before them: how long each takes to start, and its memory when idle.
+ * Gives the same loads to our broker (A) and to the real 4.9.7 (B) in turns, one load at a time, and closes with a table of the
+ * medians against the goals. The broker that is not under load idles meanwhile.
  */
 async function main(): Promise<void> {
-  const settings = settingsFrom(process.argv.slice(2));
-  if (settings === undefined) {
-    process.stderr.write(usage);
-    process.exitCode = 2;
-    return;
-  }
+  const settings = settingsOrUsage(process.argv.slice(2));
+  if (settings === undefined) return;
   requireJava();
-  const targets: Target[] = [];
+  await javaClasspath(); // may fetch the jars: no start's time
+  process.stdout.write(`${machine()}\nA is this broker, B RocketMQ 4.9.7 with ${brokerJvmFlags.join(' ')}\n`);
+  const brokers = new Brokers(warmUp);
+  const figures: Figure[] = [];
+  const failed: string[] = [];
   try {
-    for (const kind of ['kernel', 'jvm'] as const) targets.push(await started(kind));
-    const [ours, theirs] = targets;
-    if (ours === undefined || theirs === undefined) return;
-    await load('produce', ['-t', 'bench-single', '--queues', queues, '-s', '128', '-w', '64'], ours, theirs, settings);
-    await load('batch', ['-t', 'bench-batch', '--queues', queues, '-s', '128', '-w', '16'], ours, theirs, settings);
-    await load('consume', ['-t', 'bench-batch'], ours, theirs, settings);
+    for (const row of rows.filter(({ name }) => settings.only.length === 0 || settings.only.includes(name))) {
+      process.stdout.write(`\n== ${row.name}: ${row.about} ==\n$ ${again(row.name, settings)}\n`);
+      try {
+        const found = await row.run({ settings, brokers });
+        for (const figure of found) process.stdout.write(`${figureLine(figure)}\n`);
+        figures.push(...found);
+      } catch (error) {
+        // The other rows tell something all the same; what broke may be a broker.
+        failed.push(`row ${row.name} failed: ${messageOf(error)}`);
+        process.stdout.write(`${failed.at(-1)}\n${serverLogTails()}\n`);
+        await brokers.stop();
+      }
+    }
   } finally {
-    for (const target of targets) await target.stop();
+    await brokers.stop();
+    await endLivingServers();
+  }
+  report([...figures, ...bestTopologies(figures, bestTopologyGoal)], failed, settings);
+}
+
+/**
+ * A JVM compiles what runs hot for a long time on few cores: the same load again until it is no faster than the last time. Each
+ * measured turn warms up its own path once more.
+ */
+async function warmUp(target: Target): Promise<void> {
+  const command = { kind: 'produce', args: ['-t', 'peer-warm-up', '--queues', '8'], warmSeconds: 0 } as const;
+  let before = 0;
+  for (let round = 0; round < WARM_UP_ROUNDS_MAX; round++) {
+    const [run] = await benchOne({ ...command, seconds: WARM_UP_SECONDS }, target);
+    const rate = run?.messagesPerSecond ?? 0;
+    if (rate < before * WARM_UP_GAIN) return;
+    before = rate;
   }
 }
 
-function settingsFrom(args: string[]): Settings | undefined {
-  const number = /^[1-9]\d{0,3}$/;
+function report(figures: readonly Figure[], failed: readonly string[], settings: Settings): void {
+  const { turns, seconds, json, markdown } = settings;
+  process.stdout.write(`\nmedians of ${turns} turns of ${seconds} s\n${plainTable(figures)}\n`);
+  for (const line of failed) process.stdout.write(`${line}\n`);
+  if (failed.length > 0) process.exitCode = 1;
+  if (json !== undefined) {
+    const all = { machine: machine(), settings, figures, failed };
+    mkdirSync(json, { recursive: true });
+    writeFileSync(join(json, 'figures.json'), `${JSON.stringify(all, null, 2)}\n`);
+  }
+  if (markdown === undefined) return;
+  const above = `${machine()}; medians of ${turns} turns of ${seconds} s; B with \`${brokerJvmFlags.join(' ')}\`.`;
+  const command = `    npm run bench:peer -- --seconds ${seconds} --turns ${turns}${only(settings.only)}`;
+  writeFileSync(markdown, `${above}\n\n${command}\n\n${[markdownTable(figures), ...failed].join('\n')}\n`);
+}
+
+function again(row: string, { seconds, turns }: Settings): string {
+  return `npm run bench:peer -- --seconds ${seconds} --turns ${turns}${only([row])}`;
+}
+
+function only(names: readonly string[]): string {
+  return names.length === 0 ? '' : ` --only ${names.join(',')}`;
+}
+
+function machine(): string {
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  return `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, ${gibibytes} GiB, Node ${process.version}`;
+}
+
+function settingsOrUsage(args: string[]): Settings | undefined {
   try {
-    const known = { seconds: { type: 'string' }, turns: { type: 'string' }, json: { type: 'string' } } as const;
-    const { values } = parseArgs({ args, options: known });
-    const { seconds = '10', turns = '2', json } = values;
-    return number.test(seconds) && number.test(turns) ? { seconds, turns, json } : undefined;
-  } catch {
+    return settingsFrom(
+      args,
+      rows.map(({ name }) => name),
+    );
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${usage}`);
+    process.exitCode = 2;
     return undefined;
   }
 }
 
-async function started(kind: TargetKind): Promise<Target> {
-  const beganMs = systemClock.monoMs();
-  const target = await startTarget({ kind, options, jvmFlags: brokerJvmFlags });
-  const tookMs = Math.round(systemClock.monoMs() - beganMs);
-  const mebibytes = Math.round((processStats(target.brokerPid)?.rssAnonBytes ?? 0) / 2 ** 20);
-  const name = kind === 'kernel' ? 'A kernel start' : 'B RocketMQ 4.9.7, name server then broker';
-  process.stdout.write(`${name}: serves after ${tookMs} ms, ${mebibytes} MiB RssAnon idle\n`);
-  return target;
-}
-
-/** One `kernel bench` over both sides; its own lines are the report. */
-function load(kind: string, args: readonly string[], ours: Target, theirs: Target, settings: Settings): Promise<void> {
-  const sides = ['-n', ours.namesrv, '--pid', String(ours.brokerPid)];
-  const peer = ['--peer', theirs.namesrv, '--peer-pid', String(theirs.brokerPid), '--turns', settings.turns];
-  if (settings.json !== undefined) mkdirSync(settings.json, { recursive: true });
-  const json = settings.json === undefined ? [] : ['--json', join(settings.json, `${kind}.json`)];
-  const all = [kernelMain, 'bench', kind, ...sides, ...peer, '-d', settings.seconds, ...args, ...json];
-  process.stdout.write(`\n== ${kind} ==\n`);
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, all, { stdio: ['ignore', 'inherit', 'inherit'] });
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      if (code === 0) return resolve();
-      reject(new Error(`kernel bench ${kind} ended with ${signal ?? `exit code ${code}`}`));
-    });
-  });
-}
-
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 });
