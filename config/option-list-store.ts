@@ -95,7 +95,7 @@ export const indexOptions = [
     'indexSyncIntervalMs',
     10_000,
     'ms',
-    'between two syncs of the active index file; what came since is indexed again after a crash. 4.9.7 syncs full files only',
+    'between two syncs of the active index file, six times as long while little came; what came since is indexed again after a crash. 4.9.7 syncs full files only',
     { min: 10 },
   ),
 ];

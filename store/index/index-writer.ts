@@ -79,6 +79,7 @@ export class IndexWriter {
   /** Newest end of the full files. */
   #fullEnd = 0;
   #dirty = false;
+  #unwritten = 0;
   #topic = '';
   #topicHash = topicHash('');
 
@@ -96,6 +97,11 @@ export class IndexWriter {
   /** Whether the file lacks slots or header of what was added. */
   get dirty(): boolean {
     return this.#dirty;
+  }
+
+  /** Entries whose slots the file lacks; fewer than there are after a death of the thread. */
+  get unwritten(): number {
+    return this.#unwritten;
   }
 
   get failed(): boolean {
@@ -126,6 +132,7 @@ export class IndexWriter {
     if (this.#pending === 0) return;
     const first = this.#header.next - this.#pending;
     this.#file?.write(this.#entries, 0, this.#pending * ENTRY_BYTES, entryAt(this.options.layout, first));
+    this.#unwritten += this.#pending;
     this.#pending = 0;
     this.#dirty = true;
     this.#publish();
@@ -156,6 +163,7 @@ export class IndexWriter {
     file.write(bytes, 0, bytes.length, 0);
     if (!this.failed) this.#sync(file);
     this.#dirty = false;
+    this.#unwritten = 0;
     this.#endOnDisk = endTimestamp;
     if (!this.failed) this.options.vouch.raise(Math.max(endTimestamp, this.#fullEnd));
   }

@@ -6,9 +6,8 @@ import type { QueueFiles, Unsynced } from '../../store/consumequeue/queue-files.
 import type { StoreFiles } from '../../store/files/contract.js';
 import type { Checkpoints } from './checkpoints.js';
 
-/** A round of syncs gives way to dispatching after so long, and goes on at the next step. */
-const PIECE_MS = 10;
-const PIECE_STEPS = 8;
+/** A round of syncs gives way to dispatching after so long and goes on at the next step. */
+const PIECE_MS = 1;
 /** With many queues a round takes long: it is followed by a pause of so many times its length, at most of the longest. */
 const PAUSE_FACTOR = 9;
 const PAUSE_MS_MAX = 60_000;
@@ -96,7 +95,7 @@ export class QueueSync {
       if (this.#inherited) this.#syncAll();
       this.#inherited = false;
       do {
-        left = queues.syncSome(round.unsynced, PIECE_STEPS);
+        left = queues.syncSome(round.unsynced, 1);
         spentMs = context.clock.monoMs() - beganMs;
       } while (left > 0 && spentMs < limitMs);
     } catch (error) {

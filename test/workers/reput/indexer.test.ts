@@ -168,7 +168,7 @@ describe('indexer and the checkpoint', () => {
     store.clock.advance(2000);
     runToRest(dispatcher);
     assert.deepEqual([store.checkpoint().logicsMsgTimestamp, store.checkpoint().indexMsgTimestamp], [0, 0]);
-    store.clock.advance(8000);
+    store.clock.advance(58_000);
     runToRest(dispatcher);
     assert.deepEqual([store.checkpoint().logicsMsgTimestamp, store.checkpoint().indexMsgTimestamp], [first, first]);
     const second = store.clock.wallMs();
