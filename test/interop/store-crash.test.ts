@@ -40,8 +40,9 @@ import {
 const loadThreads = 4;
 const loadBodyBytes = 1024;
 const loadMessages = 1200;
-/** So that the checkpoint moves soon. */
-const options = { ...smallFiles, flushConsumeQueueThoroughInterval: 1000, flushCommitLogThoroughInterval: 1000 };
+/** So that the checkpoint moves soon; 4.9 does not know the last one. */
+const thorough = { flushConsumeQueueThoroughInterval: 1000, flushCommitLogThoroughInterval: 1000 };
+const options = { ...smallFiles, ...thorough, indexSyncIntervalMs: 200 };
 const neverLevel = 4;
 const neverMs = 3_600_000;
 
