@@ -1,13 +1,12 @@
 import type { Clock } from '../../kernel/base/clock.js';
 import { readAnswer, type Answer } from './frames.js';
-import { inParallel } from './in-parallel.js';
-import { framesByTarget, FrameWriter, type SendContext } from './frame-writer.js';
+import type { FrameWriter, SendContext } from './frame-writer.js';
 import { Finish, LoadCounters, type BrokerTarget, type Load, type LoadDetail } from './load.js';
 import { LoadSocket, type FrameSink } from './load-socket.js';
+import { connectLanes, opened } from './opened.js';
 import type { SendSettings } from './send-load.js';
 import { settled } from './settled.js';
 
-const CONNECTING_MAX = 64;
 const DRAIN_MS = 5000;
 
 /**
@@ -36,22 +35,12 @@ export class OneWayLoad implements Load {
 
   static async open(settings: SendSettings, clock: Clock, storedNow: () => Promise<number>): Promise<OneWayLoad> {
     const load = new OneWayLoad(settings, clock, storedNow);
-    const { shape, targets, connections, window } = settings;
+    const { shape, window } = settings;
     const context: SendContext = { shape, clock, counters: load.counters, finish: load.#finish };
-    const framesOf = framesByTarget(context, targets);
-    try {
+    return opened(load, async () => {
       load.#storedAtStart = await storedNow();
-      await inParallel(connections, CONNECTING_MAX, async (index) => {
-        const target = targets[index % targets.length]!;
-        const lane = new OneWayLane(context, window, new FrameWriter(context, framesOf(target), index));
-        load.#lanes.push(lane);
-        await lane.connect(target);
-      });
-    } catch (error) {
-      await load.stop();
-      throw error;
-    }
-    return load;
+      await connectLanes(settings, context, load.#lanes, (writer) => new OneWayLane(context, window, writer));
+    });
   }
 
   get finished(): Promise<void> {

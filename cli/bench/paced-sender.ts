@@ -1,9 +1,9 @@
 import { readAnswer, type Answer } from './frames.js';
-import { framesByTarget, FrameWriter, type SendContext } from './frame-writer.js';
-import { inParallel } from './in-parallel.js';
+import type { FrameWriter, SendContext } from './frame-writer.js';
 import type { BrokerTarget } from './load.js';
 import { LoadSocket, type FrameSink } from './load-socket.js';
 import { Naps, Pace } from './pace.js';
+import { connectLanes, opened } from './opened.js';
 import type { SendCounts, SendSettings } from './send-load.js';
 import { settled } from './settled.js';
 
@@ -13,7 +13,6 @@ const IN_FLIGHT_MIN = 1024;
 /** Later than this is the generator's fault and is reported. */
 const LATE_MS = 1;
 const DRAIN_MS = 5000;
-const CONNECTING_MAX = 64;
 
 /** Sends at a fixed rate whatever the answers do; latencies count from the time at which a message was meant to leave. */
 export class PacedSender {
@@ -32,28 +31,16 @@ export class PacedSender {
     this.#perSecond = perSecond;
   }
 
-  static async open(
+  static open(
     settings: SendSettings,
     context: SendContext,
     counts: SendCounts,
     perSecond: number,
   ): Promise<PacedSender> {
     const sender = new PacedSender(context, perSecond);
-    const { targets, connections } = settings;
-    const framesOf = framesByTarget(context, targets);
-    const inFlightMax = Math.max(IN_FLIGHT_MIN, Math.floor(IN_FLIGHT_MAX / connections));
-    try {
-      await inParallel(connections, CONNECTING_MAX, async (index) => {
-        const target = targets[index % targets.length]!;
-        const lane = new PacedLane(context, counts, inFlightMax, new FrameWriter(context, framesOf(target), index));
-        sender.#lanes.push(lane);
-        await lane.connect(target);
-      });
-    } catch (error) {
-      sender.stop();
-      throw error;
-    }
-    return sender;
+    const inFlightMax = Math.max(IN_FLIGHT_MIN, Math.floor(IN_FLIGHT_MAX / settings.connections));
+    const make = (writer: FrameWriter): PacedLane => new PacedLane(context, counts, inFlightMax, writer);
+    return opened(sender, () => connectLanes(settings, context, sender.#lanes, make));
   }
 
   start(): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/base/clock.js';
 import { Finish, LoadCounters, type BrokerTarget, type Load, type LoadDetail } from './load.js';
+import { opened } from './opened.js';
 import { PullLane, type PullContext } from './pull-lane.js';
 import type { PullShape } from './pull-frames.js';
 import { sharesOf } from './shares.js';
@@ -32,19 +33,15 @@ export class PullLoad implements Load {
     this.#context = { shape, window, atEnd, clock, counters, finish: this.#finish, scanned: 0, take, laneDone };
   }
 
-  static async open(settings: PullSettings, clock: Clock): Promise<PullLoad> {
+  static open(settings: PullSettings, clock: Clock): Promise<PullLoad> {
     const load = new PullLoad(settings, clock);
-    try {
+    return opened(load, async () => {
       for (const { target, queues } of sharesOf(settings.targets, settings.connections)) {
         const lane = new PullLane(load.#context, queues, () => 0);
         load.#lanes.push(lane);
         await lane.connect(target);
       }
-    } catch (error) {
-      await load.stop();
-      throw error;
-    }
-    return load;
+    });
   }
 
   get finished(): Promise<void> {

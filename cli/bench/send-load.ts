@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/base/clock.js';
 import { readAnswer, type Answer } from './frames.js';
-import { inParallel } from './in-parallel.js';
 import { Finish, LoadCounters, type BrokerTarget, type Load } from './load.js';
 import { LoadSocket, type FrameSink } from './load-socket.js';
 import type { Histogram } from './histogram.js';
 import type { MessageShape } from './send-frames.js';
-import { framesByTarget, FrameWriter, type SendContext } from './frame-writer.js';
+import type { FrameWriter, SendContext } from './frame-writer.js';
+import { connectLanes, opened } from './opened.js';
 import { settled } from './settled.js';
 
 export interface SendSettings {
@@ -24,7 +24,6 @@ export interface SendCounts {
 }
 
 const DRAIN_MS = 1000;
-const CONNECTING_MAX = 64;
 
 /** Keeps `window` sends in flight on each connection; all counting and patching is done without an object per message. */
 export class SendLoad implements Load {
@@ -44,22 +43,10 @@ export class SendLoad implements Load {
   }
 
   /** As part of another load, which has its own use for the counts. */
-  static async openWith(settings: SendSettings, context: SendContext, counts: SendCounts): Promise<SendLoad> {
+  static openWith(settings: SendSettings, context: SendContext, counts: SendCounts): Promise<SendLoad> {
     const load = new SendLoad(context);
-    const { targets, connections, window } = settings;
-    const framesOf = framesByTarget(context, targets);
-    try {
-      await inParallel(connections, CONNECTING_MAX, async (index) => {
-        const target = targets[index % targets.length]!;
-        const lane = new SendLane(context, counts, window, new FrameWriter(context, framesOf(target), index));
-        load.#lanes.push(lane);
-        await lane.connect(target);
-      });
-    } catch (error) {
-      await load.stop();
-      throw error;
-    }
-    return load;
+    const make = (writer: FrameWriter): SendLane => new SendLane(context, counts, settings.window, writer);
+    return opened(load, () => connectLanes(settings, context, load.#lanes, make));
   }
 
   get finished(): Promise<void> {

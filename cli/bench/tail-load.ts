@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/base/clock.js';
 import type { SendContext } from './frame-writer.js';
 import { Histogram } from './histogram.js';
 import { Finish, LoadCounters, type BrokerTarget, type Load, type LoadDetail, type TopicQueue } from './load.js';
+import { opened } from './opened.js';
 import { PacedSender } from './paced-sender.js';
 import { bodyLengthAt, type PullShape, type TakeRecord } from './pull-frames.js';
 import { PullLane, type PullContext } from './pull-lane.js';
@@ -47,20 +48,16 @@ export class TailLoad implements Load {
     this.#clock = clock;
   }
 
-  static async open(settings: TailSettings, clock: Clock): Promise<TailLoad> {
+  static open(settings: TailSettings, clock: Clock): Promise<TailLoad> {
     const load = new TailLoad(settings, clock);
-    try {
+    return opened(load, async () => {
       await load.#openReaders();
       const context = load.#sendContext();
       load.#sender =
         settings.perSecond > 0
           ? await PacedSender.open(settings, context, load.#acknowledged, settings.perSecond)
           : await SendLoad.openWith(settings, context, load.#acknowledged);
-    } catch (error) {
-      await load.stop();
-      throw error;
-    }
-    return load;
+    });
   }
 
   get finished(): Promise<void> {

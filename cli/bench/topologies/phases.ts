@@ -1,11 +1,12 @@
 import { systemClock } from '../../../kernel/base/clock.js';
 import type { BrokerTarget, Load } from '../load.js';
-import { addressOf, endKey, QueueEnds } from '../queue-ends.js';
+import { openTail } from '../open-tail.js';
+import { addressOf } from '../queue-ends.js';
 import { PullLoad } from '../pull-load.js';
 import type { PullShape } from '../pull-frames.js';
 import type { MessageShape } from '../send-frames.js';
 import { SendLoad } from '../send-load.js';
-import { STAMP_BYTES, TailLoad } from '../tail-load.js';
+import { STAMP_BYTES } from '../tail-load.js';
 import type { LoadSettings } from './settings.js';
 
 /** One part of the script that every broker goes through, in this order. */
@@ -70,28 +71,11 @@ function sends(settings: LoadSettings, targets: readonly BrokerTarget[], perRequ
   return SendLoad.open({ targets, shape: messageShape(settings, perRequest), connections, window }, systemClock);
 }
 
-async function latency(settings: LoadSettings, targets: readonly BrokerTarget[]): Promise<Load> {
+function latency(settings: LoadSettings, targets: readonly BrokerTarget[]): Promise<Load> {
   const { form, connections, window, perSecond, bodyBytes } = settings;
   const shape = { ...messageShape(settings, 1), bodyBytes: Math.max(STAMP_BYTES, bodyBytes) };
-  const asked = new QueueEnds(addressOf(targets[0]!), targets);
-  try {
-    const ends = await asked.all();
-    const pull = pullShape(form, HELD_MS);
-    return await TailLoad.open(
-      {
-        targets,
-        shape,
-        pull,
-        connections,
-        window,
-        perSecond,
-        ends: (target, queue) => ends.get(endKey(addressOf(target), queue)) ?? 0,
-      },
-      systemClock,
-    );
-  } finally {
-    await asked.close();
-  }
+  const pull = pullShape(form, HELD_MS);
+  return openTail(addressOf(targets[0]!), { targets, shape, pull, connections, window, perSecond });
 }
 
 function messageShape({ form, bodyBytes }: LoadSettings, perRequest: number): MessageShape {

@@ -104,6 +104,23 @@ describe('sockets read into one memory', () => {
     assert.deepEqual(read, ['plain']);
   });
 
+  it('on Windows, where reads are under way at once, none are', async () => {
+    const { accepted, opened } = await pair();
+    const shared = Buffer.alloc(64);
+    const read: Buffer[] = [];
+    const socket = readInto(accepted, shared, (bytes) => read.push(bytes), 'win32');
+    assert.equal(socket, accepted);
+    opened.write('own memory');
+    await until(() => read.length > 0, 'what was written');
+    assert.equal(Buffer.concat(read).toString(), 'own memory');
+    assert.ok(
+      shared.every((byte) => byte === 0),
+      'the shared memory is untouched',
+    );
+    opened.end();
+    await once(socket, 'close');
+  });
+
   it('they pause, go on, and end as others do', async () => {
     const { accepted, opened } = await pair();
     const buffer = Buffer.alloc(64);
