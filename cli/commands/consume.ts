@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { Logger, PushConsumer, ReceivedMessage } from '../../client/index.js';
-import { KernelError } from '../../kernel/base/errors.js';
+import type { AllocationRule, Logger, PushConsumer, ReceivedMessage } from '../../client/index.js';
+import { ExitCode, KernelError } from '../../kernel/base/errors.js';
 import { loadAllocationRule } from '../../plugins/allocation/load.js';
 import { printer, type Printer } from '../printer.js';
 import { wholeNumber } from './whole-number.js';
@@ -60,7 +60,7 @@ export function register(program: Command): void {
 
 async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventEmitter): Promise<void> {
   const { PushConsumer } = await import('../../client/index.js');
-  const allocation = flags.allocate === undefined ? undefined : await loadAllocationRule(flags.allocate);
+  const allocation = await allocationOf(flags);
   const consumer = new PushConsumer({
     namesrvAddr: flags.namesrvAddr,
     group: flags.group,
@@ -74,6 +74,14 @@ async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventE
   await sayWhenMissing(flags, out);
   await consumer.subscribe(flags.topic, { type: flags.type, expression: flags.expression });
   await untilEnd(consumer, flags, out, signals);
+}
+
+async function allocationOf({ allocate, model }: ConsumeFlags): Promise<AllocationRule | undefined> {
+  if (allocate === undefined) return undefined;
+  if (model === 'clustering') return loadAllocationRule(allocate);
+  throw new KernelError('USAGE', '--allocate is for --model clustering: in broadcasting everybody gets every queue', {
+    exitCode: ExitCode.usage,
+  });
 }
 
 /** Waiting for ever without a word looks like a fault. */

@@ -20,13 +20,14 @@ interface Place {
 export default defineAllocation('machine-room-nearby', (options) => {
   const parts = options.split(';').map((part) => part.trim());
   const inner = parts[0]!.includes('=') ? averagely.create('') : innerRule(parts.shift()!);
+  if (parts.length === 0) throw new RangeError('write the machine rooms behind the rule: ROOM=PREFIX,PREFIX;…');
   const places = parts.flatMap(placesOf).sort((a, b) => b.prefix.length - a.prefix.length);
   const roomOf = (name: string): string => places.find(({ prefix }) => name.startsWith(prefix))?.room ?? '';
   return machineRoomNearbyRule({ ofBroker: ({ brokerName }) => roomOf(brokerName), ofClient: roomOf }, inner);
 });
 
 function innerRule(text: string): AllocationRule {
-  const [name, options = ''] = text.split(':', 2);
+  const [name, options] = halves(text, ':');
   const plugin = innerRules.find((one) => one.name === name);
   if (plugin !== undefined) return plugin.create(options);
   const names = innerRules.map((one) => one.name).join(', ');
@@ -34,8 +35,14 @@ function innerRule(text: string): AllocationRule {
 }
 
 function placesOf(text: string): Place[] {
-  const [room = '', prefixes = ''] = text.split('=', 2).map((part) => part.trim());
+  const [room, prefixes] = halves(text, '=');
   const list = prefixes.split(',').map((prefix) => prefix.trim());
   if (room === '' || list.includes('')) throw new RangeError(`"${text}" is not ROOM=PREFIX,PREFIX`);
   return list.map((prefix) => ({ prefix, room }));
+}
+
+/** What stands before and behind the first separator. */
+function halves(text: string, separator: string): readonly [string, string] {
+  const [before, ...behind] = text.split(separator);
+  return [before!.trim(), behind.join(separator).trim()];
 }
