@@ -6,15 +6,10 @@ import { consistentHashRule } from '../../plugins/allocation/consistent-hash/rul
 import { machineRoomNearbyRule } from '../../plugins/allocation/machine-room-nearby/rule.js';
 import { machineRoomRule } from '../../plugins/allocation/machine-room/rule.js';
 import { SeededRandom } from '../support/seeded-random.js';
+import type { Strategy } from './support/driver.js';
 
 /** A queue as mqk.AllocateOracle reads and writes it. */
 export type QueueRow = readonly [topic: string, brokerName: string, queueId: number];
-
-/** A strategy as mqk.Allocations makes it. */
-interface Strategy {
-  readonly rule: string;
-  readonly [parameter: string]: unknown;
-}
 
 export interface AllocationCase {
   readonly strategy: Strategy;
