@@ -26,7 +26,7 @@ const allocations: PluginKind<AllocationPlugin> = {
  */
 export async function loadAllocationRule(spec: string, folder: string = process.cwd()): Promise<AllocationRule> {
   const [name, options] = parted(spec, folder);
-  const plugin = await loadPlugin(name, allocations, folder);
+  const plugin = await loadAllocationPlugin(name, folder);
   try {
     return plugin.create(options);
   } catch (error) {
@@ -35,6 +35,11 @@ export async function loadAllocationRule(spec: string, folder: string = process.
       exitCode: ExitCode.usage,
     });
   }
+}
+
+/** The plugin alone, by what stands before the colon. */
+export function loadAllocationPlugin(name: string, folder?: string): Promise<AllocationPlugin> {
+  return loadPlugin(name, allocations, folder);
 }
 
 /** The colon of `C:\rule.js` is none; a file may have one in its name. */
