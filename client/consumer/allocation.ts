@@ -1,6 +1,16 @@
 import { messageOf } from '../../kernel/base/errors.js';
+import { averagelyRule } from '../../plugins/allocation/averagely/rule.js';
 import type { AllocationRule } from '../../plugins/allocation/contract.js';
+import { ClientError } from '../errors.js';
 import { queueKey, type MessageQueue } from '../transport/message-queue.js';
+
+/** The rule of a consumer's options. Throws ILLEGAL_ARGUMENT for what is none, as plain JavaScript may give. */
+export function allocationRule(given: AllocationRule = averagelyRule): AllocationRule {
+  if (typeof given?.name === 'string' && typeof given.allocate === 'function') return given;
+  throw new ClientError('ILLEGAL_ARGUMENT', 'allocation is no rule with a name and a function allocate', {
+    remedy: 'give a rule such as circleRule; of a plugin give plugin.create(options)',
+  });
+}
 
 /** What a rule is asked about. */
 export interface AllocationQuestion {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  circleRule,
-  configRule,
-  PushConsumer,
-  type AllocationRule,
-  type PushConsumerOptions,
-} from '../../client/index.js';
+import { circleRule, configRule, PushConsumer, type AllocationRule, type Listener } from '../../client/index.js';
 import type { OffsetStore } from '../../client/consumer/offset-store.js';
 import { Rebalancer, type RebalancerParts } from '../../client/consumer/rebalancer.js';
+import circlePlugin from '../../plugins/allocation/circle/index.js';
 import { RequestCode } from '../../protocol/codes.js';
 import { decodePullMessage } from '../../protocol/headers/pull-message.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -21,14 +16,17 @@ describe('PushConsumer with an allocation rule', () => {
   const consumers: PushConsumer[] = [];
   const logger = recordingLogger();
 
-  async function begin(allocation: AllocationRule, options: Partial<PushConsumerOptions> = {}): Promise<PushConsumer> {
+  async function begin(
+    allocation: AllocationRule,
+    listener: Listener = () => 'success',
+    concurrency = 20,
+  ): Promise<PushConsumer> {
     const consumer = new PushConsumer({
-      ...{ namesrvAddr: broker.address, group: 'G', from: 'first', periods: quick, logger, allocation },
-      ...options,
+      ...{ namesrvAddr: broker.address, group: 'G', from: 'first', periods: quick, logger, allocation, concurrency },
     });
     consumers.push(consumer);
     await consumer.subscribe('T');
-    await consumer.start(() => 'success');
+    await consumer.start(listener);
     return consumer;
   }
 
@@ -65,6 +63,38 @@ describe('PushConsumer with an allocation rule', () => {
       logger.lines.filter(({ level }) => level === 'warn'),
       [],
     );
+  });
+
+  it('gives its listener nothing more of a queue that it lost, and begins again where it had committed', async () => {
+    broker.topics.set('T', { queues: 1 });
+    broker.fill('T', 0, ['m0', 'm1', 'm2']);
+    let mine = true;
+    let answer!: () => void;
+    const answered = new Promise<'success'>((resolve) => (answer = () => resolve('success')));
+    const seen: string[] = [];
+    const consumer = await begin(
+      { name: 'MINE', allocate: (_group, _id, queues) => (mine ? [...queues] : []) },
+      ([one]) => {
+        seen.push(one!.body.toString());
+        return answered;
+      },
+      1,
+    );
+    await until(() => seen.length === 1, 'the listener runs');
+    mine = false;
+    await until(() => consumer.queues.length === 0, 'the queue is lost');
+    answer();
+    mine = true;
+    await until(() => seen.length === 4, 'it has the queue again');
+    assert.deepEqual(seen, ['m0', 'm0', 'm1', 'm2']);
+  });
+
+  it('refuses an option that is no rule', () => {
+    for (const allocation of [{}, null, circlePlugin, 'circle'] as unknown as AllocationRule[])
+      assert.throws(() => new PushConsumer({ namesrvAddr: broker.address, group: 'G', allocation }), {
+        code: 'ILLEGAL_ARGUMENT',
+        message: /allocation is no rule/,
+      });
   });
 
   it('keeps what it has while the rule throws or answers nonsense, and says which rule it is', async () => {
