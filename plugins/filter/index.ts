@@ -1,5 +1,6 @@
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { FilterRegistry, type FilterPlugin } from './contract.js';
+import { Filters } from './main.js';
 import { CachingFilterRegistry, InitialFilters } from './registry.js';
 import tag from './tag/index.js';
 
@@ -12,7 +13,9 @@ export function filterPlugin(loaded: readonly FilterPlugin[] = []): PluginManife
     setup(container) {
       const filters = [tag, ...loaded.filter((plugin) => plugin.name !== tag.name)];
       container.registerInstance(InitialFilters, filters);
-      container.registerSingleton(FilterRegistry, CachingFilterRegistry);
+      container.registerSingleton(CachingFilterRegistry);
+      container.register(FilterRegistry, { useToken: CachingFilterRegistry });
     },
+    main: Filters,
   };
 }
