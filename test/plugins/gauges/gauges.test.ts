@@ -92,7 +92,13 @@ describe('gauges in runtime information (28)', () => {
       threads as unknown as ThreadHost,
       store as unknown as StoreState,
       gate as unknown as AppendGate,
-      { faults: new Map([['moody', 8]]), blocks: new Map([['moody', 1], ['slow', 2]]) } as unknown as FilterRegistry,
+      {
+        faults: new Map([['moody', 8]]),
+        blocks: new Map([
+          ['moody', 1],
+          ['slow', 2],
+        ]),
+      } as unknown as FilterRegistry,
     );
     gauges.open();
     const read = (key: string): CoarseCounts => parseCoarse(gauges.table().get(key)!);
