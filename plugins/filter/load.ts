@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,10 +21,14 @@ export async function loadFilterPlugin(spec: string, folder: string = process.cw
   return checked(spec, await load(spec, address));
 }
 
-/** A folder stands for its index.js. */
+/** A folder stands for the main file of its package.json, or for its index.js. */
 function entryOf(file: string): string {
-  const index = join(file, 'index.js');
-  return existsSync(index) ? index : file;
+  if (!statSync(file).isDirectory()) return file;
+  try {
+    return createRequire(join(file, 'x')).resolve(file);
+  } catch {
+    return file;
+  }
 }
 
 function addressOfPackage(spec: string, folder: string): string {
