@@ -1,5 +1,5 @@
 import { inject, injectable, type InjectionToken } from 'tsyringe';
-import { KernelError } from '../../kernel/base/errors.js';
+import { ExitCode, KernelError } from '../../kernel/base/errors.js';
 import { Clock, Logger } from '../../kernel/tokens.js';
 import { CallWatch } from './call-watch.js';
 import { CompileCache } from './compile-cache.js';
@@ -32,16 +32,8 @@ export class CachingFilterRegistry implements FilterRegistry {
   }
 
   register(plugin: FilterPlugin): void {
-    const { expressionType } = plugin.rule;
-    for (const known of this.plugins.values()) {
-      if (known.name !== plugin.name && known.rule.expressionType !== expressionType) continue;
-      throw new KernelError(
-        'FILTER_TAKEN',
-        `filter plugin ${plugin.name} (${expressionType}) collides with ${known.name} (${known.rule.expressionType})`,
-        { remedy: 'load only one of them, or give yours a name and an expression type of its own' },
-      );
-    }
-    this.plugins.set(expressionType, plugin);
+    checkCollisions([...this.plugins.values(), plugin]);
+    this.plugins.set(plugin.rule.expressionType, plugin);
     if (!builtInFilters.includes(plugin)) this.watch ??= new CallWatch(this.clock);
   }
 
@@ -90,4 +82,22 @@ export class CachingFilterRegistry implements FilterRegistry {
 
 function shown(text: string): string {
   return text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)}…`;
+}
+
+/** Throws KernelError FILTER_TAKEN when two plugins share a name or an expression type. */
+export function checkCollisions(plugins: readonly FilterPlugin[]): void {
+  for (const [at, { name, rule }] of plugins.entries()) {
+    const known = plugins.slice(0, at).find((other) => {
+      return other.name === name || other.rule.expressionType === rule.expressionType;
+    });
+    if (known === undefined) continue;
+    throw new KernelError(
+      'FILTER_TAKEN',
+      `filter plugin ${name} (${rule.expressionType}) collides with ${known.name} (${known.rule.expressionType})`,
+      {
+        remedy: 'load only one of them, or give yours a name and an expression type of its own',
+        exitCode: ExitCode.usage,
+      },
+    );
+  }
 }
