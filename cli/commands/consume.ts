@@ -45,7 +45,7 @@ export function register(program: Command): void {
         .default('first'),
     )
     .option('--expression <expression>', 'take only these: tag1 || tag2, or an expression of --type', '*')
-    .option('--type <type>', 'type of the expression: TAG or SQL92', 'TAG')
+    .option('--type <type>', 'type of the expression: TAG, SQL92 or that of a filter plugin', 'TAG')
     .addOption(
       new Option('--model <model>', 'share the messages with the group, or get all')
         .choices(['clustering', 'broadcasting'])

@@ -61,7 +61,8 @@ export interface PullResult {
 }
 
 export interface Expression {
-  readonly type: 'TAG' | 'SQL92';
+  /** TAG, SQL92, or that of a filter plugin. */
+  readonly type: string;
   readonly text: string;
 }
 
