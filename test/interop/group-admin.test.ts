@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { RawClient } from '../support/raw-client.js';
 import { until } from '../support/until.js';
 import type { Client, Queue, SendResult } from './support/driver.js';
-import { javaMembers, ownMembers, type Member, type MemberKind } from './support/members.js';
+import { javaMembers, ownMembers, type Member } from './support/members.js';
 import { createTopic, driver, failure, mqadmin, numbered, patienceMs, target, unique } from './support/suite.js';
 
 const OFFSET_MOVED = 'OFFSET_MOVED_EVENT';
@@ -56,7 +56,7 @@ async function storedAt(queue: Queue, offset: number): Promise<number | undefine
   return messages[0]?.storeTimestamp;
 }
 
-function administered(kind: MemberKind): void {
+for (const kind of [javaMembers, ownMembers])
   describe(`mqadmin of 4.9.7 and a group with ${kind.name}`, () => {
     let member: Member;
     let clientId: string;
@@ -143,10 +143,6 @@ function administered(kind: MemberKind): void {
       await reached(group, topic, 10);
     });
   });
-}
-
-administered(javaMembers);
-administered(ownMembers);
 
 describe('mqadmin of 4.9.7 and a group without members', () => {
   const group = unique('group');
