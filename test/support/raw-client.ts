@@ -36,7 +36,7 @@ export class RawClient implements Disposable {
   readonly socket: Socket;
   /** What the server asked or told by itself. */
   readonly requests: Answer[] = [];
-  /** Answers what the server asks; silent while undefined. */
+  /** Hears what the server asks and tells, and answers what it asks; silent while undefined. */
   respond: ((request: Answer) => (ResponseFields & { readonly body?: Buffer }) | undefined) | undefined;
   /** Answers that no request of this client waits for, such as answers to one-way requests. */
   readonly strays: Answer[] = [];
@@ -125,8 +125,8 @@ export class RawClient implements Disposable {
     const answer = { code, remark, ext, body: Buffer.from(command.body), serialize, opaque, oneway };
     if (!command.isResponse) {
       this.requests.push(answer);
-      const response = oneway ? undefined : this.respond?.(answer);
-      if (response !== undefined) this.socket.write(encodeResponse(command, response));
+      const response = this.respond?.(answer);
+      if (response !== undefined && !oneway) this.socket.write(encodeResponse(command, response));
       return;
     }
     const waiting = this.#waiting.get(opaque);
