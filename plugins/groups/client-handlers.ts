@@ -2,7 +2,6 @@ import { inject, injectable } from '../../kernel/container.js';
 import { Perm, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { decodeCheckClientRequestBody } from '../../protocol/bodies/check-client.js';
-import { encodeConsumerList } from '../../protocol/bodies/consumer-list.js';
 import { decodeHeartbeat, type HeartbeatData } from '../../protocol/bodies/heartbeat.js';
 import { FieldError } from '../../protocol/fields.js';
 import { decodeGetConsumerListByGroup } from '../../protocol/headers/get-consumer-list-by-group.js';
@@ -111,15 +110,11 @@ export class ClientHandlers {
 
   #consumerList(request: Request): Reply {
     const { consumerGroup } = decodeGetConsumerListByGroup(request.ext);
-    const group = this.#consumers.group(consumerGroup);
-    if (group === undefined) {
+    const body = this.#consumers.idList(consumerGroup);
+    if (body === undefined) {
       return { code: ResponseCode.SYSTEM_ERROR, remark: `no consumer for this group, ${consumerGroup}` };
     }
-    return {
-      code: ResponseCode.SUCCESS,
-      ext: {},
-      body: encodeConsumerList({ consumerIdList: [...group.channels.keys()] }),
-    };
+    return { code: ResponseCode.SUCCESS, ext: {}, body };
   }
 
   #check(data: HeartbeatData, connection: Connection): void {
