@@ -16,6 +16,7 @@ import { SubscriptionGroups } from './contract.js';
 import { ConsumerTable } from './consumer-table.js';
 import type { Client } from './members.js';
 import { ProducerTable } from './producer-table.js';
+import { QueueLocks } from './queue-locks.js';
 
 /** 4.9: TopicSysFlag#buildSysFlag(false, true). */
 const FLAG_UNIT_SUB = 2;
@@ -37,6 +38,7 @@ export class ClientHandlers {
   readonly #groups: SubscriptionGroups;
   readonly #topics: Topics;
   readonly #filters: FilterRegistry;
+  readonly #locks: QueueLocks;
 
   constructor(
     @inject(Options) options: Options,
@@ -45,6 +47,7 @@ export class ClientHandlers {
     @inject(SubscriptionGroups) groups: SubscriptionGroups,
     @inject(Topics) topics: Topics,
     @inject(FilterRegistry) filters: FilterRegistry,
+    @inject(QueueLocks) locks: QueueLocks,
   ) {
     this.#options = options;
     this.#consumers = consumers;
@@ -52,6 +55,7 @@ export class ClientHandlers {
     this.#groups = groups;
     this.#topics = topics;
     this.#filters = filters;
+    this.#locks = locks;
   }
 
   register(router: RequestRouter): void {
@@ -92,6 +96,7 @@ export class ClientHandlers {
     if (group !== undefined) {
       const notify = this.#groups.all().get(group)?.notifyConsumerIdsChangedEnable ?? true;
       this.#consumers.leave(connection, group, notify);
+      this.#locks.left(group, header.clientID);
     }
     return { code: ResponseCode.SUCCESS, ext: {} };
   }
