@@ -247,7 +247,7 @@ describe('PushConsumer, orderly', () => {
     const held = new Held();
     await begin(held.listener, { clock });
     await until(() => held.running === 1, 'a listener runs');
-    broker.on(RequestCode.LOCK_BATCH_MQ, 'silent');
+    broker.on(RequestCode.LOCK_BATCH_MQ, { code: ResponseCode.SYSTEM_BUSY, remark: 'not now' });
     clock.advance(30_001);
     held.answer();
     await someTime();
