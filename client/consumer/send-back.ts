@@ -78,6 +78,9 @@ export class SendBack {
     if (!isRetryTopic(message.topic)) properties.set(PropertyName.RETRY_TOPIC, message.topic);
     properties.delete(PropertyName.TRANSACTION_PREPARED);
     properties.set(PropertyName.DELAY_TIME_LEVEL, String(FIRST_DELAY_LEVEL + held.reconsumeTimes));
+    // 4.9 says them twice, as properties and in the header.
+    properties.set(PropertyName.RECONSUME_TIME, String(reconsumeTimes));
+    properties.set(PropertyName.MAX_RECONSUME_TIMES, String(this.#maxReconsumeTimes));
     const { body, sysFlag } =
       held.bodyProblem === undefined
         ? await compressed(message.body, COMPRESS_OVER_BYTES)
