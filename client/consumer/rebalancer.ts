@@ -113,9 +113,10 @@ export class Rebalancer {
     void this.#drop(process);
   }
 
-  /** Takes nothing more and forgets all queues, after a run that goes on. The signal has fired, and running listeners were waited for. */
+  /** Takes nothing more and forgets all queues. The signal has fired, and running listeners were waited for. */
   async close(): Promise<void> {
-    await this.#running;
+    // A run may just be locking queues: they are unlocked before this consumer leaves.
+    if (this.#parts.locks !== undefined) await this.#running;
     const { processes } = this;
     for (const process of processes) process.dropped = true;
     this.#processes.clear();
