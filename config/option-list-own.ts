@@ -91,6 +91,15 @@ export const periodOptions = [
     min: 100,
   }),
   integer('expiryScanIntervalMs', 10_000, 'ms', 'between two looks for expired clients and brokers', { min: 10 }),
+  integer(
+    'queueLockExpiryMs',
+    60_000,
+    'ms',
+    "an ordered consumer's queue is free (4.9: rocketmq.broker.rebalance.lockMaxLiveTime)",
+    {
+      min: 100,
+    },
+  ),
   integer('heldPullCheckIntervalMs', 5000, 'ms', 'between two looks at all held pulls (4.9: PullRequestHoldService)', {
     min: 10,
   }),

@@ -14,6 +14,7 @@ import { SubscriptionGroups } from './contract.js';
 import { ConsumerTable } from './consumer-table.js';
 import type { Client } from './members.js';
 import { ProducerTable } from './producer-table.js';
+import { QueueLocks } from './queue-locks.js';
 
 /** 4.9: TopicSysFlag#buildSysFlag(false, true). */
 const FLAG_UNIT_SUB = 2;
@@ -34,6 +35,7 @@ export class ClientHandlers {
   readonly #groups: SubscriptionGroups;
   readonly #topics: Topics;
   readonly #filters: FilterRegistry;
+  readonly #locks: QueueLocks;
 
   constructor(
     @inject(ConsumerTable) consumers: ConsumerTable,
@@ -41,12 +43,14 @@ export class ClientHandlers {
     @inject(SubscriptionGroups) groups: SubscriptionGroups,
     @inject(Topics) topics: Topics,
     @inject(FilterRegistry) filters: FilterRegistry,
+    @inject(QueueLocks) locks: QueueLocks,
   ) {
     this.#consumers = consumers;
     this.#producers = producers;
     this.#groups = groups;
     this.#topics = topics;
     this.#filters = filters;
+    this.#locks = locks;
   }
 
   register(router: RequestRouter): void {
@@ -87,6 +91,7 @@ export class ClientHandlers {
     if (group !== undefined) {
       const notify = this.#groups.all().get(group)?.notifyConsumerIdsChangedEnable ?? true;
       this.#consumers.leave(connection, group, notify);
+      this.#locks.left(group, header.clientID);
     }
     return { code: ResponseCode.SUCCESS, ext: {} };
   }
