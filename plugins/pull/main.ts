@@ -17,7 +17,7 @@ import { Queues } from '../reput/contract.js';
 import { PullChecks, type CheckedPull } from './checks.js';
 import { HeldPulls, type HeldPull } from './held-pulls.js';
 import type { SelectRequest, Selection } from './selection.js';
-import { MessageSelector } from './selector.js';
+import { ColdPullsBusy, MessageSelector } from './selector.js';
 
 const MASTER_ID = 0;
 
@@ -76,7 +76,10 @@ export class Pull implements PluginMain {
     if (!(selection instanceof Promise))
       return this.#answer({ request, connection, mayHold, checked, select }, selection);
     const kept = mayHold ? request.copied() : request;
-    return selection.then((late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late));
+    return selection.then(
+      (late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late),
+      busyOrThrow,
+    );
   }
 
   #answer(pull: OpenPull, selection: Selection): Reply | undefined {
@@ -87,6 +90,7 @@ export class Pull implements PluginMain {
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);
     if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
+    if (selection.status === 'OFFSET_FOUND_NULL') this.#logMissing(header);
     if (code === ResponseCode.PULL_OFFSET_MOVED) this.#logMoved(header, selection, connection);
     const fields = this.#fields(selection, checked);
     if (code !== ResponseCode.SUCCESS)
@@ -201,6 +205,13 @@ export class Pull implements PluginMain {
     else this.counters.getMissed++;
   }
 
+  #logMissing({ topic, queueId, queueOffset }: PullMessageRequestHeader): void {
+    this.logger.warn(
+      { topic, queueId, queueOffset, remedy: 'restart the broker: missing queue files are built again from the log' },
+      'the ConsumeQueue file of an offset is missing: the consumer waits there',
+    );
+  }
+
   #logMoved(header: PullMessageRequestHeader, { status, nextOffset }: Selection, connection: Connection): void {
     const { consumerGroup: group, topic, queueId, queueOffset: asked } = header;
     this.logger.warn(
@@ -231,6 +242,11 @@ function sendRecords(
     at += slice.size;
   }
   connection.written(at);
+}
+
+function busyOrThrow(error: unknown): Reply {
+  if (error instanceof ColdPullsBusy) return { code: ResponseCode.SYSTEM_BUSY, remark: error.message, ext: {} };
+  throw error;
 }
 
 /** 4.9: the switch over GetMessageStatus in PullMessageProcessor#processRequest. */
