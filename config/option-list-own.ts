@@ -73,9 +73,9 @@ export const boundOptions = [
   ),
   integer(
     'coldReadsMax',
-    3,
+    4,
     'reads',
-    'of the log for pulls far behind its tail, at a time; Node has four threads for files',
+    'of the log for pulls far behind its tail, at a time; Node reads four files at a time',
     {
       min: 1,
     },

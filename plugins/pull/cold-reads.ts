@@ -1,4 +1,4 @@
-/** Lets few reads that may wait for a disk run at a time; the others wait their turn. Node has few threads for files, and sends need them, too. */
+/** Lets few reads that may wait for a disk run at a time; the others wait their turn here, not before those of others in Node's own line. */
 export class ColdReads {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
