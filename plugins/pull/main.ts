@@ -257,7 +257,6 @@ function codeOf({ status }: Selection, offset: number): number {
     case 'MESSAGE_WAS_REMOVING':
     case 'NO_MATCHED_MESSAGE':
       return ResponseCode.PULL_RETRY_IMMEDIATELY;
-    case 'NO_MATCHED_LOGIC_QUEUE':
     case 'NO_MESSAGE_IN_QUEUE':
       return offset === 0 ? ResponseCode.PULL_NOT_FOUND : ResponseCode.PULL_OFFSET_MOVED;
     case 'OFFSET_FOUND_NULL':

@@ -63,7 +63,7 @@ export class MessageSelector {
     const none = (status: SelectionStatus, nextOffset: number): Selection => {
       return { status, nextOffset, minOffset, maxOffset, messages: 0, slices: [], bytes: 0, slow: false };
     };
-    if (!this.queues.has(topic, queueId)) return none('NO_MATCHED_LOGIC_QUEUE', 0);
+    // 4.9 makes a queue by looking at it, and then finds it empty.
     if (maxOffset === 0) return none('NO_MESSAGE_IN_QUEUE', 0);
     if (offset < minOffset) return none('OFFSET_TOO_SMALL', minOffset);
     if (offset === maxOffset) return none('OFFSET_OVERFLOW_ONE', offset);
