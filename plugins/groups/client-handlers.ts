@@ -1,5 +1,4 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { Options } from '../../kernel/tokens.js';
 import { Perm, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { decodeCheckClientRequestBody } from '../../protocol/bodies/check-client.js';
@@ -31,7 +30,6 @@ const success: Reply = { code: ResponseCode.SUCCESS };
 /** What clients say about themselves (4.9: ClientManageProcessor, and code 38 of ConsumerManageProcessor). */
 @injectable()
 export class ClientHandlers {
-  readonly #options: Options;
   readonly #consumers: ConsumerTable;
   readonly #producers: ProducerTable;
   readonly #groups: SubscriptionGroups;
@@ -39,14 +37,12 @@ export class ClientHandlers {
   readonly #filters: FilterRegistry;
 
   constructor(
-    @inject(Options) options: Options,
     @inject(ConsumerTable) consumers: ConsumerTable,
     @inject(ProducerTable) producers: ProducerTable,
     @inject(SubscriptionGroups) groups: SubscriptionGroups,
     @inject(Topics) topics: Topics,
     @inject(FilterRegistry) filters: FilterRegistry,
   ) {
-    this.#options = options;
     this.#consumers = consumers;
     this.#producers = producers;
     this.#groups = groups;
@@ -100,7 +96,7 @@ export class ClientHandlers {
     const { subscriptionData } = decodeCheckClientRequestBody(request.body);
     const type = subscriptionData?.expressionType;
     if (subscriptionData === undefined || type === undefined || type === '' || type === 'TAG') return success;
-    if (!this.#options.enablePropertyFilter || this.#filters.get(type) === undefined) {
+    if (this.#filters.get(type) === undefined) {
       const remark = `The broker does not support consumer to filter message by ${type}`;
       return { code: ResponseCode.SYSTEM_ERROR, remark };
     }

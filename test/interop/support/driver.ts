@@ -61,7 +61,8 @@ export interface PullResult {
 }
 
 export interface Expression {
-  readonly type: 'TAG' | 'SQL92';
+  /** TAG, SQL92, or that of a filter plugin. */
+  readonly type: string;
   readonly text: string;
 }
 
@@ -79,6 +80,14 @@ export interface PushRequest {
   /** So many attempts of each message are answered RECONSUME_LATER. */
   readonly refusals?: number;
   readonly config?: ClientConfig;
+  /** AllocateMessageQueueAveragely when absent. */
+  readonly allocation?: Strategy;
+}
+
+/** An allocation strategy as mqk.Allocations makes it. */
+export interface Strategy {
+  readonly rule: string;
+  readonly [parameter: string]: unknown;
 }
 
 export type TransactionEnd = 'COMMIT_MESSAGE' | 'ROLLBACK_MESSAGE' | 'UNKNOW';
@@ -157,7 +166,8 @@ export class Driver {
       awaitTerminationMillisWhenShutdown: 5_000,
       ...request.config,
     };
-    const handle = await this.create('push', config, false);
+    const { allocation } = request;
+    const handle = await this.create('push', config, false, allocation === undefined ? {} : { allocation });
     const received: InMessage[] = [];
     this.heard.set(handle, received);
     await this.program.call('listen', {
@@ -197,9 +207,9 @@ export class Driver {
   }
 
   /** Every client has a client id and connections of its own, as if it ran in another process. */
-  private async create(kind: string, config: ClientConfig, start: boolean): Promise<string> {
+  private async create(kind: string, config: ClientConfig, start: boolean, more: object = {}): Promise<string> {
     const handle = `${kind}-${++handles}`;
-    await this.program.call('create', { handle, kind, start, config: { instanceName: handle, ...config } });
+    await this.program.call('create', { handle, kind, start, config: { instanceName: handle, ...config }, ...more });
     return handle;
   }
 }

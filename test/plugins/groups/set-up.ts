@@ -38,7 +38,7 @@ export function setUp(changes: Partial<Options> = {}) {
   const deletedOffsets: string[] = [];
   const offsets = { deleteGroup: (group: string) => void deletedOffsets.push(group) } as Offsets;
   const router = new FakeRouter();
-  new ClientHandlers(options, consumers, producers, groups, topics, filters).register(router);
+  new ClientHandlers(consumers, producers, groups, topics, filters).register(router);
   new GroupHandlers(options, clock, logger, groups, consumers, producers, offsets).register(router);
   const connections = new FakeConnections();
   connections.onClose((connection) => {

@@ -134,7 +134,7 @@ describe('a pull is refused', () => {
       'for an expression of its own that is wrong',
       { expressionType: 'SQL92', subscription: 'a = ' },
       23,
-      /^parse the consumer's subscription failed/,
+      /^parse the consumer's subscription failed: expected a property, a literal or \(, found the end of the expression at position 4$/,
     ],
     [
       'for a filter that is not there',
