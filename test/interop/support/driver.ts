@@ -79,6 +79,8 @@ export interface PushRequest {
   readonly expression?: Expression;
   readonly broadcasting?: boolean;
   readonly orderly?: boolean;
+  /** Writes what became of each message into the trace topic. */
+  readonly traced?: boolean;
   /** So many attempts of each message are answered RECONSUME_LATER. */
   readonly refusals?: number;
   readonly config?: ClientConfig;
@@ -136,6 +138,12 @@ export class Driver {
     return new Producer(this.program, await this.create('producer', { ...base, ...config }, true));
   }
 
+  /** Writes what became of each message into the trace topic. */
+  async tracedProducer(namesrv: string): Promise<Producer> {
+    const config = { producerGroup: 'interop_traced', namesrvAddr: namesrv };
+    return new Producer(this.program, await this.create('tracedProducer', config, true));
+  }
+
   /** Each message ends as its property `local` says; see TransactionProducer.java. */
   async transactionProducer(namesrv: string, group: string): Promise<TransactionProducer> {
     const config = { producerGroup: group, namesrvAddr: namesrv };
@@ -169,7 +177,12 @@ export class Driver {
       ...request.config,
     };
     const { allocation } = request;
-    const handle = await this.create('push', config, false, allocation === undefined ? {} : { allocation });
+    const handle = await this.create(
+      request.traced === true ? 'tracedPush' : 'push',
+      config,
+      false,
+      allocation === undefined ? {} : { allocation },
+    );
     const received: InMessage[] = [];
     this.heard.set(handle, received);
     await this.program.call('listen', {

@@ -65,6 +65,10 @@ public final class Driver {
         switch (kind) {
             case "producer":
                 return new DefaultMQProducer();
+            case "tracedProducer":
+                return new DefaultMQProducer("interop_traced", true);
+            case "tracedPush":
+                return new DefaultMQPushConsumer("interop_traced", true);
             case "transaction":
                 return new TransactionProducer();
             case "push":
