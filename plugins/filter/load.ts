@@ -18,7 +18,7 @@ export async function loadFilterPlugin(spec: string, folder: string = process.cw
   if (builtIn !== undefined) return builtIn;
   const file = resolve(folder, spec);
   const address = existsSync(file) ? pathToFileURL(entryOf(file)).href : addressOfPackage(spec, folder);
-  return checked(spec, await load(spec, address));
+  return { ...checked(spec, await load(spec, address)), module: import.meta.resolve(address) };
 }
 
 /** A folder stands for its index.js. */

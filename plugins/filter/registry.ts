@@ -39,6 +39,10 @@ export class CachingFilterRegistry implements FilterRegistry {
     this.plugins.set(expressionType, plugin);
   }
 
+  get modules(): string[] {
+    return [...this.plugins.values()].map(({ module }) => module).filter((module) => module !== undefined);
+  }
+
   get(expressionType: string | null | undefined): FilterPlugin | undefined {
     // 4.9: ExpressionType#isTagType
     return this.plugins.get(expressionType || 'TAG');

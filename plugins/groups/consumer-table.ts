@@ -4,7 +4,7 @@ import { RequestCode } from '../../protocol/codes.js';
 import type { ConsumerData, SubscriptionData } from '../../protocol/bodies/heartbeat.js';
 import { encodeNotifyConsumerIdsChanged } from '../../protocol/headers/notify-consumer-ids-changed.js';
 import type { Connection } from '../remoting/contract.js';
-import type { ConsumerGroup, Consumers } from './contract.js';
+import type { ConsumerGroup, Consumers, ConsumersListener } from './contract.js';
 import { Members, Memberships, type Client } from './members.js';
 import { updateSubscriptions } from './subscriptions.js';
 
@@ -38,6 +38,7 @@ export class ConsumerTable implements Consumers {
   readonly #groups = new Map<string, Group>();
   readonly #memberships = new Memberships();
   readonly #toNotify = new Set<string>();
+  readonly #listeners: ConsumersListener[] = [];
 
   constructor(@inject(Options) options: Options, @inject(Clock) clock: Clock, @inject(Logger) logger: Logger) {
     this.#options = options;
@@ -61,6 +62,10 @@ export class ConsumerTable implements Consumers {
 
   all(): Iterable<ConsumerGroup> {
     return this.#groups.values();
+  }
+
+  listen(listener: ConsumersListener): void {
+    this.#listeners.push(listener);
   }
 
   /** How many groups the connection is in. */
@@ -94,6 +99,7 @@ export class ConsumerTable implements Consumers {
       const { added, removed, replaced: changed } = change;
       this.#logger.info({ ...about, added, removed, changed }, 'subscriptions changed');
     }
+    for (const listener of this.#listeners) listener.register(data.groupName, group.subscriptions.values());
     if (notify && (joined || change.topicsChanged)) this.#notify(data.groupName);
   }
 
@@ -129,6 +135,7 @@ export class ConsumerTable implements Consumers {
     this.#logger.info({ group: name, clientId: member.clientId, client: connection.remote }, why);
     if (group.members.empty) {
       this.#groups.delete(name);
+      for (const listener of this.#listeners) listener.unregister(name);
       this.#logger.info({ group: name }, 'consumer group has no member any more');
     }
     return true;

@@ -1,6 +1,7 @@
-import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsCode } from '../../store/consumequeue/unit.js';
-import { isExtAddress, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { unitExtOffset } from '../../store/consumequeue/ext-unit.js';
+import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsLow } from '../../store/consumequeue/unit.js';
 import type { CompiledFilter } from '../filter/contract.js';
+import type { ExtLook } from '../reput/contract.js';
 import type { Candidate } from './record-source.js';
 
 /** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
@@ -8,16 +9,21 @@ const UNITS_MAX = 800;
 /** Units asked for at a time: most pulls are full before the first piece ends. */
 const PIECE_UNITS = 64;
 
-/** Asks a filter about a unit's tags code; `extUnit` finds the ext unit of an address. One that is missing lets the message pass. */
+/** Asks a filter about the unit at `at`. A message whose ext unit is missing passes. */
 export function unitMayMatch(
-  matchesTagsCode: (tagsCode: bigint, extension?: ExtUnit) => boolean,
-  code: bigint,
-  extUnit: (address: bigint) => ExtUnit | undefined,
+  matchesTagsCode: NonNullable<CompiledFilter['matchesTagsCode']>,
+  units: Buffer,
+  at: number,
+  ext: ExtLook,
 ): boolean {
-  if (!isExtAddress(code)) return matchesTagsCode(code);
-  const unit = extUnit(code);
-  return unit === undefined || matchesTagsCode(unit.tagsCode, unit);
+  const extOffset = unitExtOffset(units, at);
+  if (extOffset < 0) return matchesTagsCode(unitTagsLow(units, at));
+  const place = ext(extOffset);
+  return place === undefined || matchesTagsCode(place.tagsLow, place);
 }
+
+/** Whether one more message is too much for an answer that has so many. */
+export type IsFull = (messages: number, bytes: number, physicalOffset: number, size: number) => boolean;
 
 /** Goes through one pull's ConsumeQueue units. */
 export class UnitWalk {
@@ -33,9 +39,9 @@ export class UnitWalk {
   /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
   constructor(
     private readonly fetch: (from: number, count: number) => Buffer,
-    private readonly extUnit: (address: bigint) => ExtUnit | undefined,
+    private readonly ext: ExtLook,
     private readonly filter: CompiledFilter,
-    private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
+    private readonly isFull: IsFull,
   ) {
     this.#piece = fetch(0, PIECE_UNITS);
     this.#pieceBytes = this.#piece.length;
@@ -60,14 +66,14 @@ export class UnitWalk {
     let total = bytes;
     for (let at = this.#next(); at >= 0; this.taken++, at = this.#next()) {
       const piece = this.#piece;
-      const candidate = { unit: this.taken, physicalOffset: unitPhysicalOffset(piece, at), size: unitSize(piece, at) };
-      this.lastPhysical = candidate.physicalOffset;
-      if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
-      if (this.isFull(messages + found.length, total, candidate)) break;
-      if (matchesTagsCode !== undefined && !unitMayMatch(matchesTagsCode, unitTagsCode(piece, at), this.extUnit))
-        continue;
-      found.push(candidate);
-      total += candidate.size;
+      const physicalOffset = unitPhysicalOffset(piece, at);
+      this.lastPhysical = physicalOffset;
+      if (physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
+      const size = unitSize(piece, at);
+      if (this.isFull(messages + found.length, total, physicalOffset, size)) break;
+      if (matchesTagsCode !== undefined && !unitMayMatch(matchesTagsCode, piece, at, this.ext)) continue;
+      found.push({ unit: this.taken, physicalOffset, size });
+      total += size;
     }
     return found;
   }

@@ -1,5 +1,5 @@
 import type { InjectionToken } from 'tsyringe';
-import type { ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import type { ExtPlace } from '../../store/consumequeue/ext-unit.js';
 import type { IndexAnswer } from '../../store/index/query.js';
 
 /** One 20-byte ConsumeQueue unit. */
@@ -9,6 +9,9 @@ export interface QueueEntry {
   /** Undefined when it stands in an ext unit that is missing. */
   readonly tagsCode: bigint | undefined;
 }
+
+/** The ext unit at an offset (unitExtOffset of a queue's unit), valid until the next look; undefined when it is missing. */
+export type ExtLook = (extOffset: number) => ExtPlace | undefined;
 
 /** The dispatched queues, read side. Looking at an unknown topic or queue never creates state. */
 export interface Queues {
@@ -23,8 +26,7 @@ export interface Queues {
   /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
-  /** The ext unit of an entry whose tags code is an address (isExtAddress), valid until the next call; undefined when it is missing. */
-  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined;
+  extUnits(topic: string, queueId: number): ExtLook;
   /** 4.9: getOffsetInQueueByTime. On a pool thread when cold files may have to be read. */
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;
   /** Store time of the first message still there, ms; -1 for an empty or unknown queue. Like `offsetByTime`. */

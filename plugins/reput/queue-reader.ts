@@ -6,7 +6,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
-import { extOffsetOf, isExtAddress, unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { type ExtPlace, unitExtOffset } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import {
@@ -19,7 +19,7 @@ import {
 import { searchOffsetOn } from '../../workers/pool/handle.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
-import type { QueueEntry, Queues } from './contract.js';
+import type { ExtLook, QueueEntry, Queues } from './contract.js';
 import { ExtAhead } from './ext-ahead.js';
 import { UnitsAhead } from './units-ahead.js';
 
@@ -107,25 +107,24 @@ export class QueueReader implements Queues {
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
     const unit = this.entries(topic, queueId, offset, 1);
     if (unit.length < UNIT_BYTES) return undefined;
-    const code = unitTagsCode(unit, 0);
+    const extOffset = unitExtOffset(unit, 0);
     return {
       physicalOffset: unitPhysicalOffset(unit, 0),
       size: unitSize(unit, 0),
-      tagsCode: isExtAddress(code) ? this.extUnit(topic, queueId, code)?.tagsCode : code,
+      tagsCode: extOffset < 0 ? unitTagsCode(unit, 0) : tagsCodeOf(this.extUnits(topic, queueId)(extOffset)),
     };
   }
 
-  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined {
+  extUnits(topic: string, queueId: number): ExtLook {
     const row = this.state.queueTable.find(topic, queueId);
-    if (row < 0) return undefined;
-    const extOffset = extOffsetOf(address);
+    if (row < 0) return () => undefined;
     const lastOffset = (): number => {
       const last = this.entries(topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
       return last.length < UNIT_BYTES ? -1 : unitExtOffset(last, 0);
     };
-    return this.#ext.read(row, extOffset, lastOffset, (target) =>
-      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length),
-    );
+    const fetch = (target: Buffer, extOffset: number): number =>
+      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length);
+    return (extOffset) => this.#ext.read(row, extOffset, lastOffset, fetch);
   }
 
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {
@@ -225,4 +224,8 @@ export class QueueReader implements Queues {
     this.state.queueTable.sync();
     for (let row = 0; row < this.state.queueTable.count; row++) this.#arrived(row);
   }
+}
+
+function tagsCodeOf(place: ExtPlace | undefined): bigint | undefined {
+  return place === undefined ? undefined : (BigInt(place.tagsHigh) << 32n) | BigInt(place.tagsLow >>> 0);
 }

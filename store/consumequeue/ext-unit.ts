@@ -1,5 +1,5 @@
 import { assert } from '../../kernel/base/assert.js';
-import { readInt64, writeInt64 } from '../../protocol/int64.js';
+import { readInt16, readInt32, readInt64, writeInt64 } from '../../protocol/int64.js';
 
 /**
  * An ext unit: size (16 bits), tags code (64), store time in ms (64), bytes of the bitmap (16), bitmap; big-endian. Where one was
@@ -36,8 +36,8 @@ export function extOffsetOf(address: bigint): number {
 
 /** The same of the ConsumeQueue unit at `at`; -1 when that holds a tags code. */
 export function unitExtOffset(units: Buffer, at: number): number {
-  const high = units.readInt32BE(at + 12);
-  const low = units.readInt32BE(at + 16);
+  const high = readInt32(units, at + 12);
+  const low = readInt32(units, at + 16);
   if (high > -1 || (high === -1 && low < 0)) return -1;
   return (high + 0x80000000) * 0x100000000 + (low >>> 0);
 }
@@ -51,9 +51,9 @@ export function setUnitExtOffset(units: Buffer, at: number, extOffset: number): 
 /** Size of the whole ext unit at `at`, or 0 when none stands there within the first `end` bytes. */
 export function extUnitBytes(bytes: Buffer, at: number, end: number): number {
   if (at + EXT_UNIT_BYTES_MIN > end) return 0;
-  const size = bytes.readInt16BE(at);
+  const size = readInt16(bytes, at);
   const whole =
-    size >= EXT_UNIT_BYTES_MIN && at + size <= end && bytes.readInt16BE(at + 18) === size - EXT_UNIT_BYTES_MIN;
+    size >= EXT_UNIT_BYTES_MIN && at + size <= end && readInt16(bytes, at + 18) === size - EXT_UNIT_BYTES_MIN;
   return whole ? size : 0;
 }
 
@@ -67,6 +67,45 @@ export function readExtUnit(bytes: Buffer, at: number): ExtUnit | undefined {
     storeTimestamp: readInt64(bytes, at + 10),
     bitmap: size > EXT_UNIT_BYTES_MIN ? bytes.subarray(at + EXT_UNIT_BYTES_MIN, at + size) : undefined,
   };
+}
+
+/** An ext unit read where it lies; one object is pointed to many, one after the other. */
+export class ExtPlace {
+  #bytes: Buffer = Buffer.alloc(EXT_UNIT_BYTES_MIN);
+  #at = 0;
+  /** Of the whole unit. */
+  size = 0;
+
+  /** False when no whole unit stands at `at` of `bytes`, which must stay as they are. */
+  point(bytes: Buffer, at: number): boolean {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.size = extUnitBytes(bytes, at, bytes.length);
+    return this.size > 0;
+  }
+
+  /** The two halves of the tags code, signed. */
+  get tagsHigh(): number {
+    return readInt32(this.#bytes, this.#at + 2);
+  }
+
+  get tagsLow(): number {
+    return readInt32(this.#bytes, this.#at + 6);
+  }
+
+  get storeTimestamp(): number {
+    return readInt64(this.#bytes, this.#at + 10);
+  }
+
+  /** How many bits its bitmap has: 0 when nothing computed one. */
+  get bits(): number {
+    return (this.size - EXT_UNIT_BYTES_MIN) * 8;
+  }
+
+  /** Bit n of the bitmap stands in byte n / 8, the lowest of a byte first (4.9: BitsArray). */
+  has(bit: number): boolean {
+    return ((this.#bytes[this.#at + EXT_UNIT_BYTES_MIN + (bit >> 3)] as number) & (1 << (bit & 7))) !== 0;
+  }
 }
 
 /** Ext units that follow each other in one queue, collected until they are written in one go. */

@@ -30,6 +30,11 @@ export function unitSize(buffer: Buffer, at: number): number {
   return readInt32(buffer, at + 8);
 }
 
+/** The lower half of the tags code: the tags' hash. */
+export function unitTagsLow(buffer: Buffer, at: number): number {
+  return readInt32(buffer, at + 16);
+}
+
 export function unitTagsCode(buffer: Buffer, at: number): bigint {
   return buffer.readBigInt64BE(at + 12);
 }
