@@ -1,5 +1,6 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
+import { viewOf } from '../../protocol/copy.js';
 import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { LogReader } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
@@ -55,8 +56,9 @@ export class MessageSelector {
     const units = this.queues.entries(topic, queueId, from, Math.min(to - from, UNITS_MAX));
     if (units.length < (to - from) * UNIT_BYTES) return true;
     const ext = this.queues.extUnits(topic, queueId);
+    const view = viewOf(units);
     for (let at = 0; at < units.length; at += UNIT_BYTES)
-      if (unitMayMatch(filter.matchesTagsCode, units, at, ext)) return true;
+      if (unitMayMatch(filter.matchesTagsCode, view, at, ext)) return true;
     return false;
   }
 
@@ -79,6 +81,7 @@ export class MessageSelector {
         this.#source.begin();
         this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
       } else this.#passOver(filling, await this.#source.readCold(found, matches, filling.take));
+      filling.walk.refresh();
     }
     // The answer is put together some microtasks later.
     filling.keepOwn();

@@ -23,7 +23,10 @@ export interface Queues {
   minOffset(topic: string, queueId: number): number;
   /** Offset after the last dispatched entry; 0 for an unknown queue. */
   maxOffset(topic: string, queueId: number): number;
-  /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. */
+  /**
+   * Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. Valid until
+   * the next call.
+   */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
   extUnits(topic: string, queueId: number): ExtLook;

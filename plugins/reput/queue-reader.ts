@@ -38,6 +38,7 @@ export class QueueReader implements Queues {
   readonly #ring: ArrivalRing;
   readonly #units = new UnitsAhead();
   readonly #ext = new ExtAhead();
+  readonly #unit = Buffer.alloc(UNIT_BYTES);
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
@@ -99,8 +100,8 @@ export class QueueReader implements Queues {
     const { queueTable } = this.state;
     const available = queueTable.get(row, QueueWord.dispatched) - offset;
     if (available <= 0 || count <= 0 || offset < queueTable.get(row, QueueWord.minimum)) return noUnits;
-    return this.#units.read(row, offset, Math.min(count, available), available, (ahead) =>
-      this.#files.read(topic, queueId, offset, ahead),
+    return this.#units.read(row, offset, Math.min(count, available), available, (target, ahead) =>
+      this.#files.readInto(target, topic, queueId, offset, ahead),
     );
   }
 
@@ -119,8 +120,8 @@ export class QueueReader implements Queues {
     const row = this.state.queueTable.find(topic, queueId);
     if (row < 0) return () => undefined;
     const lastOffset = (): number => {
-      const last = this.entries(topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
-      return last.length < UNIT_BYTES ? -1 : unitExtOffset(last, 0);
+      const last = this.#files.readInto(this.#unit, topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
+      return last < UNIT_BYTES ? -1 : unitExtOffset(this.#unit, 0);
     };
     const fetch = (target: Buffer, extOffset: number): number =>
       this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length);

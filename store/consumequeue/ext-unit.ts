@@ -1,5 +1,5 @@
 import { assert } from '../../kernel/base/assert.js';
-import { readInt16, readInt32, readInt64, writeInt64 } from '../../protocol/int64.js';
+import { getInt64, readInt64, writeInt64 } from '../../protocol/int64.js';
 
 /**
  * An ext unit: size (16 bits), tags code (64), store time in ms (64), bytes of the bitmap (16), bitmap; big-endian. Where one was
@@ -36,8 +36,11 @@ export function extOffsetOf(address: bigint): number {
 
 /** The same of the ConsumeQueue unit at `at`; -1 when that holds a tags code. */
 export function unitExtOffset(units: Buffer, at: number): number {
-  const high = readInt32(units, at + 12);
-  const low = readInt32(units, at + 16);
+  return extOffsetIn(units.readInt32BE(at + 12), units.readInt32BE(at + 16));
+}
+
+/** The same of the two halves of what stands in the place of the tags code. */
+export function extOffsetIn(high: number, low: number): number {
   if (high > -1 || (high === -1 && low < 0)) return -1;
   return (high + 0x80000000) * 0x100000000 + (low >>> 0);
 }
@@ -51,9 +54,9 @@ export function setUnitExtOffset(units: Buffer, at: number, extOffset: number): 
 /** Size of the whole ext unit at `at`, or 0 when none stands there within the first `end` bytes. */
 export function extUnitBytes(bytes: Buffer, at: number, end: number): number {
   if (at + EXT_UNIT_BYTES_MIN > end) return 0;
-  const size = readInt16(bytes, at);
+  const size = bytes.readInt16BE(at);
   const whole =
-    size >= EXT_UNIT_BYTES_MIN && at + size <= end && readInt16(bytes, at + 18) === size - EXT_UNIT_BYTES_MIN;
+    size >= EXT_UNIT_BYTES_MIN && at + size <= end && bytes.readInt16BE(at + 18) === size - EXT_UNIT_BYTES_MIN;
   return whole ? size : 0;
 }
 
@@ -71,30 +74,34 @@ export function readExtUnit(bytes: Buffer, at: number): ExtUnit | undefined {
 
 /** An ext unit read where it lies; one object is pointed to many, one after the other. */
 export class ExtPlace {
-  #bytes: Buffer = Buffer.alloc(EXT_UNIT_BYTES_MIN);
+  #view: DataView = new DataView(new ArrayBuffer(EXT_UNIT_BYTES_MIN));
   #at = 0;
   /** Of the whole unit. */
   size = 0;
 
-  /** False when no whole unit stands at `at` of `bytes`, which must stay as they are. */
-  point(bytes: Buffer, at: number): boolean {
-    this.#bytes = bytes;
+  /** False when no whole unit stands at `at`, before `end`. What is there must stay as it is. */
+  point(view: DataView, at: number, end: number): boolean {
+    if (at + EXT_UNIT_BYTES_MIN > end) return false;
+    const size = view.getInt16(at);
+    if (size < EXT_UNIT_BYTES_MIN || at + size > end) return false;
+    if (view.getInt16(at + 18) !== size - EXT_UNIT_BYTES_MIN) return false;
+    this.#view = view;
     this.#at = at;
-    this.size = extUnitBytes(bytes, at, bytes.length);
-    return this.size > 0;
+    this.size = size;
+    return true;
   }
 
   /** The two halves of the tags code, signed. */
   get tagsHigh(): number {
-    return readInt32(this.#bytes, this.#at + 2);
+    return this.#view.getInt32(this.#at + 2);
   }
 
   get tagsLow(): number {
-    return readInt32(this.#bytes, this.#at + 6);
+    return this.#view.getInt32(this.#at + 6);
   }
 
   get storeTimestamp(): number {
-    return readInt64(this.#bytes, this.#at + 10);
+    return getInt64(this.#view, this.#at + 10);
   }
 
   /** How many bits its bitmap has: 0 when nothing computed one. */
@@ -104,7 +111,7 @@ export class ExtPlace {
 
   /** Bit n of the bitmap stands in byte n / 8, the lowest of a byte first (4.9: BitsArray). */
   has(bit: number): boolean {
-    return ((this.#bytes[this.#at + EXT_UNIT_BYTES_MIN + (bit >> 3)] as number) & (1 << (bit & 7))) !== 0;
+    return (this.#view.getUint8(this.#at + EXT_UNIT_BYTES_MIN + (bit >> 3)) & (1 << (bit & 7))) !== 0;
   }
 }
 

@@ -30,11 +30,6 @@ export function unitSize(buffer: Buffer, at: number): number {
   return readInt32(buffer, at + 8);
 }
 
-/** The lower half of the tags code: the tags' hash. */
-export function unitTagsLow(buffer: Buffer, at: number): number {
-  return readInt32(buffer, at + 16);
-}
-
 export function unitTagsCode(buffer: Buffer, at: number): bigint {
   return buffer.readBigInt64BE(at + 12);
 }
@@ -43,6 +38,12 @@ export function unitTagsCode(buffer: Buffer, at: number): bigint {
 export function isRecordUnit(buffer: Buffer, at: number): boolean {
   const size = readInt32(buffer, at + 8);
   return size > 0 && size < TORN_BLANK_MIN && (buffer[at] as number) < 0x80;
+}
+
+/** Where many units are read one after the other, through their memory's view; as `isRecordUnit`. */
+export function isRecordAt(units: DataView, at: number): boolean {
+  const size = units.getInt32(at + 8);
+  return size > 0 && size < TORN_BLANK_MIN && units.getInt8(at) >= 0;
 }
 
 export function isBlankUnit(buffer: Buffer, at: number): boolean {

@@ -63,8 +63,8 @@ export class GroupFilter {
   /** False when it does not pass for sure (4.9: ExpressionMessageFilter#isMatchedByConsumeQueue). */
   #mayPass(extension: EntryExtension | undefined): boolean {
     if (extension === undefined || extension.bits !== this.bits) return true;
-    if (!(extension.storeTimestamp > this.bornMs)) return true;
-    for (const position of this.positions) if (!extension.has(position)) return false;
+    for (const position of this.positions)
+      if (!extension.has(position)) return !(extension.storeTimestamp > this.bornMs);
     return true;
   }
 }
