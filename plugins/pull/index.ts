@@ -7,7 +7,7 @@ import { MessageSelector } from './selector.js';
 
 export const manifest: PluginManifest = {
   name: 'pull',
-  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'filter', 'metrics'],
+  needs: ['remoting', 'commitlog', 'reput', 'topics', 'groups', 'offsets', 'filter', 'bitmap', 'metrics'],
   provides: [],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };
