@@ -95,8 +95,9 @@ export class Dispatcher implements Service {
 
   step(): number {
     this.#chunks.forgetBelow(this.#watermarks.get(Watermark.logMin));
-    const limit = this.#watermarks.get(this.#limit);
-    const behind = limit > this.#watermarks.get(Watermark.dispatched) && this.bitmaps?.ready !== false;
+    const dispatchedTo = this.#watermarks.get(Watermark.dispatched);
+    const limit = this.bitmaps?.ready === false ? dispatchedTo : this.#watermarks.get(this.#limit);
+    const behind = limit > dispatchedTo;
     this.#idleSteps = behind ? 0 : this.#idleSteps + 1;
     const dispatched = !behind || this.#dispatch(limit);
     const indexInMs = this.#index?.step() ?? IDLE_MS;
