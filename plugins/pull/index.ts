@@ -3,6 +3,7 @@ import type { PluginManifest } from '../../kernel/plugin.js';
 import { Pull } from './main.js';
 import { PullChecks } from './checks.js';
 import { MessageSelector } from './selector.js';
+import { SlowGroups } from './slow-groups.js';
 
 export const manifest: PluginManifest = {
   name: 'pull',
@@ -12,6 +13,7 @@ export const manifest: PluginManifest = {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(PullChecks, { useClass: PullChecks }, single);
     container.register(MessageSelector, { useClass: MessageSelector }, single);
+    container.register(SlowGroups, { useClass: SlowGroups }, single);
     container.register(Pull, { useClass: Pull }, single);
   },
   main: Pull,
