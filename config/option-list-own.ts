@@ -112,6 +112,9 @@ export const periodOptions = [
       min: 100,
     },
   ),
+  integer('slowGroupCheckIntervalMs', 180_000, 'ms', 'see disableConsumeIfConsumerReadSlowly (4.9: 3 minutes)', {
+    min: 10,
+  }),
   integer('heldPullCheckIntervalMs', 5000, 'ms', 'between two looks at all held pulls (4.9: PullRequestHoldService)', {
     min: 10,
   }),

@@ -4,6 +4,7 @@ import { Pull } from './main.js';
 import { PullChecks } from './checks.js';
 import { OffsetMoved } from './offset-moved.js';
 import { MessageSelector } from './selector.js';
+import { SlowGroups } from './slow-groups.js';
 
 export const manifest: PluginManifest = {
   name: 'pull',
@@ -14,6 +15,7 @@ export const manifest: PluginManifest = {
     container.register(PullChecks, { useClass: PullChecks }, single);
     container.register(MessageSelector, { useClass: MessageSelector }, single);
     container.register(OffsetMoved, { useClass: OffsetMoved }, single);
+    container.register(SlowGroups, { useClass: SlowGroups }, single);
     container.register(Pull, { useClass: Pull }, single);
   },
   main: Pull,

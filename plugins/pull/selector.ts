@@ -61,7 +61,17 @@ export class MessageSelector {
     const minOffset = this.queues.minOffset(topic, queueId);
     const maxOffset = this.queues.maxOffset(topic, queueId);
     const none = (status: SelectionStatus, nextOffset: number): Selection => {
-      return { status, nextOffset, minOffset, maxOffset, messages: 0, slices: [], bytes: 0, slow: false };
+      return {
+        status,
+        nextOffset,
+        minOffset,
+        maxOffset,
+        messages: 0,
+        slices: [],
+        bytes: 0,
+        behindBytes: -1,
+        slow: false,
+      };
     };
     // 4.9 makes a queue by looking at it, and then finds it empty.
     if (maxOffset === 0) return none('NO_MESSAGE_IN_QUEUE', 0);
@@ -128,8 +138,10 @@ export class MessageSelector {
     const { walk, messages, slices, bytes, minOffset, maxOffset } = filling;
     const nothing = filling.lost ? 'MESSAGE_WAS_REMOVING' : 'NO_MATCHED_MESSAGE';
     const status = messages > 0 ? 'FOUND' : nothing;
-    const slow = this.#behind(walk.lastPhysical) > this.#diskBehindBytes;
-    return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, messages, slices, bytes, slow };
+    const nextOffset = offset + walk.taken;
+    const behindBytes = this.log.maxOffset - walk.lastPhysical;
+    const slow = behindBytes > this.#diskBehindBytes;
+    return { status, nextOffset, minOffset, maxOffset, messages, slices, bytes, behindBytes, slow };
   }
 
   /** Whether one more message is too much for the answer (4.9: DefaultMessageStore#isTheBatchFull). */
@@ -144,10 +156,6 @@ export class MessageSelector {
         : bytes + size > options.maxTransferBytesOnMessageInMemory ||
             messages >= options.maxTransferCountOnMessageInMemory;
     };
-  }
-
-  #behind(physicalOffset: number): number {
-    return this.log.maxOffset - physicalOffset;
   }
 }
 
