@@ -12,6 +12,7 @@ interface ConsumeFlags {
   readonly expression: string;
   readonly type: string;
   readonly model: 'clustering' | 'broadcasting';
+  readonly orderly?: boolean;
   readonly count?: number;
   readonly json?: boolean;
 }
@@ -36,6 +37,7 @@ export function register(program: Command): void {
         .choices(['clustering', 'broadcasting'])
         .default('clustering'),
     )
+    .option('--orderly', 'lock each queue for this member of the group, as ordered consumers of the Java client do')
     .option('--count <messages>', 'end after so many messages', wholeNumber(1, 2 ** 31 - 1))
     .option('--json', 'one JSON object for each message, with all its fields')
     .action((flags: ConsumeFlags) => consume(flags, printer, process));
@@ -48,6 +50,7 @@ async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventE
     group: flags.group,
     from: flags.from,
     model: flags.model,
+    orderly: flags.orderly === true,
     // One at a time: what was printed is what was consumed, also at the end.
     concurrency: 1,
     logger: problemsTo(out),
