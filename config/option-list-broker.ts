@@ -73,9 +73,11 @@ export const servingOptions = [
   integer('maxDelayTime', 40, '', 'bound of what the original computes for slaves', {
     accepted: 'not yet: comes with replication',
   }),
-  flag('slaveReadEnable', false, 'suggests a slave to consumers that read far behind', {
-    accepted: 'not yet: comes with replication',
-  }),
+  flag(
+    'slaveReadEnable',
+    false,
+    'pull answers name the broker that a group reads from, another one while it is far behind',
+  ),
   flag('disableConsumeIfConsumerReadSlowly', false, 'stops groups that fall behind by consumerFallbehindThreshold', {
     refused: [{ value: true, why: 'stopping slow groups is not there yet' }],
   }),

@@ -72,6 +72,18 @@ export const boundOptions = [
     { min: 8 },
   ),
   integer(
+    'coldReadsMax',
+    4,
+    'reads',
+    'of the log for pulls far behind its tail, at a time; Node reads four files at a time',
+    {
+      min: 1,
+    },
+  ),
+  integer('coldPullsMax', 10_000, 'pulls', 'waiting for cold data; beyond it a pull is answered 2 (SYSTEM_BUSY)', {
+    min: 1,
+  }),
+  integer(
     'hotBytes',
     1024 * MiB,
     'bytes',

@@ -26,7 +26,8 @@ export interface Asked {
   resetOffsets(offsets: readonly (readonly [MessageQueue, number])[]): void;
   /** Offsets in memory of the queues of a topic; of all topics when it is empty. */
   offsets(topic: string): readonly (readonly [MessageQueue, number])[];
-  runningInfo(): Buffer;
+  /** `listeners`: with what runs in them now. */
+  runningInfo(listeners: boolean): Buffer;
   consumeDirectly(message: ReceivedMessage, queue: MessageQueue): Promise<ConsumeResult | typeof ABANDONED>;
 }
 
@@ -47,8 +48,8 @@ export function serveBrokers(transport: Transport, asked: Asked, clock: Clock): 
     return ok(writeJson({ messageQueueTable: queueTableMap(table, (offset: number) => offset) }));
   });
   transport.handle(RequestCode.GET_CONSUMER_RUNNING_INFO, (request) => {
-    const { consumerGroup } = decodeGetConsumerRunningInfo(request.ext);
-    return consumerGroup === asked.group ? ok(asked.runningInfo()) : notHere(consumerGroup);
+    const { consumerGroup, jstackEnable } = decodeGetConsumerRunningInfo(request.ext);
+    return consumerGroup === asked.group ? ok(asked.runningInfo(jstackEnable)) : notHere(consumerGroup);
   });
   transport.handle(RequestCode.CONSUME_MESSAGE_DIRECTLY, async (request) => {
     const { consumerGroup, brokerName } = decodeConsumeMessageDirectly(request.ext);

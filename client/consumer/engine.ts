@@ -220,7 +220,7 @@ export class ConsumerEngine {
         rebalance: () => void (this.#ready && this.#rebalancer.run()),
         resetOffsets: (offsets) => void this.#rebalancer.reset(offsets),
         offsets: (topic) => this.#offsetsOf(topic),
-        runningInfo: () => this.#runningInfo(),
+        runningInfo: (listeners) => this.#runningInfo(listeners),
         consumeDirectly: (message, queue) => this.#dispatcher.direct(message, queue),
       },
       this.#core.clock,
@@ -233,7 +233,7 @@ export class ConsumerEngine {
       .filter(([queue, offset]) => offset >= 0 && (topic === '' || queue.topic === topic));
   }
 
-  #runningInfo(): Buffer {
+  #runningInfo(listeners: boolean): Buffer {
     const { clock } = this.#core;
     return encodeRunningInfo({
       nameServers: this.#core.nameServers.addresses,
@@ -244,6 +244,8 @@ export class ConsumerEngine {
       processes: this.#rebalancer.processes,
       offsets: this.#offsets,
       stats: this.#stats,
+      listeners,
+      nowMonoMs: clock.monoMs(),
       wallOf: (monoMs) => Math.round(clock.wallMs() - (clock.monoMs() - monoMs)),
     });
   }

@@ -1,8 +1,8 @@
 import type { AllocationRule } from '../../plugins/allocation/contract.js';
-import { averagelyRule } from '../../plugins/allocation/averagely/rule.js';
 import { ClientError } from '../errors.js';
 import { checkGroup } from '../names.js';
 import type { ClientOptions, ClientPeriods } from '../transport/client-core.js';
+import { allocationRule } from './allocation.js';
 import { defaultOffsetDir } from './file-offset-store.js';
 import type { ConsumeFrom } from './start-offset.js';
 
@@ -42,7 +42,10 @@ export interface PushConsumerOptions extends ClientOptions {
   readonly suspendMs?: number;
   /** When such a pull counts as lost. Default 30,000. */
   readonly pullTimeoutMs?: number;
-  /** How queues are shared out; all members of a group need the same rule. Default: averagely, as with Java. */
+  /**
+   * How queues are shared out; all members of a group need the same rule. One of this package, such as `circleRule` or
+   * `consistentHashRule(20)`, or any other. Default: `averagelyRule`, as with Java.
+   */
   readonly allocation?: AllocationRule;
   /** Broadcasting: folder of the offset files. Default `~/.rocketmq_offsets`, as with Java. */
   readonly offsetDir?: string;
@@ -116,7 +119,7 @@ export function consumerSettings(options: PushConsumerOptions): ConsumerSettings
     stopTimeoutMs: options.stopTimeoutMs ?? 30_000,
     suspendMs: options.suspendMs ?? 15_000,
     pullTimeoutMs: options.pullTimeoutMs ?? 30_000,
-    allocation: options.allocation ?? averagelyRule,
+    allocation: allocationRule(options.allocation),
     offsetDir: options.offsetDir ?? defaultOffsetDir(),
     instanceName: options.instanceName ?? 'DEFAULT',
     periods: {

@@ -6,6 +6,7 @@ import { RequestCode } from '../../protocol/codes.js';
 import { encodeGetConsumerListByGroup } from '../../protocol/headers/get-consumer-list-by-group.js';
 import type { ClientCore } from '../transport/client-core.js';
 import { compareQueues, MASTER_ID, queueKey, readableQueues, type MessageQueue } from '../transport/message-queue.js';
+import { allocate } from './allocation.js';
 import type { OffsetStore } from './offset-store.js';
 import { pause } from './pause.js';
 import { ProcessQueue } from './process-queue.js';
@@ -138,7 +139,8 @@ export class Rebalancer {
           );
         }
       }
-      for (const process of this.processes) if (!topics.has(process.queue.topic)) await this.#drop(process);
+      const unsubscribed = this.processes.filter(({ queue }) => !topics.has(queue.topic));
+      await Promise.all(unsubscribed.map((process) => this.#drop(process)));
     } while (this.#again && !this.#parts.signal.aborted);
   }
 
@@ -148,8 +150,9 @@ export class Rebalancer {
     const queues = readableQueues(topic, route).sort(compareQueues);
     const mine = this.#options.broadcasting ? queues : await this.#allocated(route, queues);
     const keys = new Set(mine.map(queueKey));
-    for (const process of this.processes)
-      if (process.queue.topic === topic && !keys.has(queueKey(process.queue))) await this.#drop(process);
+    // All at once: the last one must not go on while the offset of the first is on its way.
+    const lost = this.processes.filter(({ queue }) => queue.topic === topic && !keys.has(queueKey(queue)));
+    await Promise.all(lost.map((process) => this.#drop(process)));
     await this.#take(mine.filter((queue) => !this.#processes.has(queueKey(queue))));
   }
 
@@ -186,7 +189,8 @@ export class Rebalancer {
       clientIds = await this.#clientIds(route);
     }
     if (clientIds.length === 0) return [];
-    return this.#options.allocation.allocate(this.#options.group, core.clientId, queues, [...clientIds].sort());
+    const { group, allocation } = this.#options;
+    return allocate(allocation, { group, clientId: core.clientId, queues, clientIds: [...clientIds].sort() });
   }
 
   /** Every broker of the topic knows all members, since all of them send heartbeats to all brokers. */

@@ -15,6 +15,9 @@ export interface RunningInfoSource {
   readonly processes: readonly ProcessQueue[];
   readonly offsets: OffsetStore;
   readonly stats: ConsumeStats;
+  /** What runs in the listener now is wanted, too. */
+  readonly listeners: boolean;
+  readonly nowMonoMs: number;
   /** Turns a monotonic time of this process into milliseconds since the epoch. */
   readonly wallOf: (monoMs: number) => number;
 }
@@ -29,6 +32,7 @@ export function encodeRunningInfo(source: RunningInfoSource): Buffer {
     }),
   );
   return writeJson({
+    jstack: source.listeners ? listenersText(source) : undefined,
     mqTable: queueTableMap(
       source.processes.map((process) => [process.queue, process] as const),
       (process) => ({
@@ -59,4 +63,22 @@ export function encodeRunningInfo(source: RunningInfoSource): Buffer {
     statusTable: status,
     subscriptionSet: source.subscriptions.map(subscriptionBean),
   });
+}
+
+/**
+ * In the place of Java's thread dump (`mqadmin consumerStatus -s`): one thread runs all listeners here, and what one asks is which
+ * message has been in one, and for how long.
+ */
+function listenersText({ processes, concurrency, nowMonoMs }: RunningInfoSource): string {
+  const lines = processes.map(({ queue: { topic, brokerName, queueId }, first, count }) => {
+    const name = `${topic} ${brokerName}/${queueId}`;
+    if (first === undefined) return `${name}: nothing held`;
+    const { message, startedMs } = first;
+    const since =
+      startedMs === 0 ? 'waits for a listener' : `in a listener for ${Math.round(nowMonoMs - startedMs)} ms`;
+    return `${name}: ${count} held, the first is offset ${message.queueOffset} (${message.msgId}), ${since}`;
+  });
+  return [`Node ${process.version}, process ${process.pid}, at most ${concurrency} listeners at once`, ...lines].join(
+    '\n',
+  );
 }

@@ -78,5 +78,7 @@ export interface FilterRegistry {
   compile(expressionType: string | null | undefined, expression: string): CompiledFilter;
   /** How often each plugin broke its contract, by plugin name; only those that did. */
   readonly faults: ReadonlyMap<string, number>;
+  /** How often a call of each plugin blocked its thread for a second or more, counted when it returned. */
+  readonly blocks: ReadonlyMap<string, number>;
 }
 export const FilterRegistry: InjectionToken<FilterRegistry> = Symbol('FilterRegistry');

@@ -1,9 +1,11 @@
 import { inject, injectable, type InjectionToken } from 'tsyringe';
-import { KernelError } from '../../kernel/base/errors.js';
+import { ExitCode, KernelError } from '../../kernel/base/errors.js';
 import { Clock, Logger } from '../../kernel/tokens.js';
+import { CallWatch } from './call-watch.js';
 import { CompileCache } from './compile-cache.js';
 import { FilterError, type CompiledFilter, type FilterPlugin, type FilterRegistry } from './contract.js';
 import { compileGuarded } from './guard.js';
+import { builtInFilters } from './load.js';
 
 /** What the registry starts with. */
 export const InitialFilters: InjectionToken<readonly FilterPlugin[]> = Symbol('InitialFilters');
@@ -15,6 +17,9 @@ const shownCharacters = 200;
 @injectable()
 export class CachingFilterRegistry implements FilterRegistry {
   readonly faults = new Map<string, number>();
+  readonly blocks = new Map<string, number>();
+  /** There as soon as a filter is that is not built in. */
+  watch: CallWatch | undefined;
   private readonly plugins = new Map<string, FilterPlugin>();
   private readonly cache = new CompileCache();
 
@@ -27,16 +32,9 @@ export class CachingFilterRegistry implements FilterRegistry {
   }
 
   register(plugin: FilterPlugin): void {
-    const { expressionType } = plugin.rule;
-    for (const known of this.plugins.values()) {
-      if (known.name !== plugin.name && known.rule.expressionType !== expressionType) continue;
-      throw new KernelError(
-        'FILTER_TAKEN',
-        `filter plugin ${plugin.name} (${expressionType}) collides with ${known.name} (${known.rule.expressionType})`,
-        { remedy: 'load only one of them, or give yours a name and an expression type of its own' },
-      );
-    }
-    this.plugins.set(expressionType, plugin);
+    checkCollisions([...this.plugins.values(), plugin]);
+    this.plugins.set(plugin.rule.expressionType, plugin);
+    if (!builtInFilters.includes(plugin)) this.watch ??= new CallWatch(this.clock);
   }
 
   get(expressionType: string | null | undefined): FilterPlugin | undefined {
@@ -56,12 +54,21 @@ export class CachingFilterRegistry implements FilterRegistry {
   private compileNow(plugin: FilterPlugin, expression: string): CompiledFilter {
     const start = this.clock.monoMs();
     try {
-      return compileGuarded(plugin.rule, expression, (problem) => this.blame(plugin.name, expression, problem));
+      const compile = (): CompiledFilter =>
+        compileGuarded(plugin.rule, expression, (problem) => this.blame(plugin.name, expression, problem));
+      if (this.watch === undefined || builtInFilters.includes(plugin)) return compile();
+      const called = `filter plugin ${plugin.name} with the expression ${shown(expression)}`;
+      return this.watch.compile(called, compile, (forMs) => this.unblocked(plugin.name, expression, forMs));
     } finally {
       const tookMs = Math.round(this.clock.monoMs() - start);
       const fields = { plugin: plugin.name, expression: shown(expression), tookMs };
       if (tookMs > slowCompileMs) this.logger.warn(fields, 'a filter plugin was slow to compile an expression');
     }
+  }
+
+  private unblocked(plugin: string, expression: string, forMs: number): void {
+    this.blocks.set(plugin, (this.blocks.get(plugin) ?? 0) + 1);
+    this.logger.error({ plugin, expression: shown(expression), forMs }, 'a filter plugin has blocked its thread');
   }
 
   /** Counts all, logs the first, the tenth, the hundredth …, so that a broken rule cannot fill the log. */
@@ -75,4 +82,22 @@ export class CachingFilterRegistry implements FilterRegistry {
 
 function shown(text: string): string {
   return text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)}…`;
+}
+
+/** Throws KernelError FILTER_TAKEN when two plugins share a name or an expression type. */
+export function checkCollisions(plugins: readonly FilterPlugin[]): void {
+  for (const [at, { name, rule }] of plugins.entries()) {
+    const known = plugins.slice(0, at).find((other) => {
+      return other.name === name || other.rule.expressionType === rule.expressionType;
+    });
+    if (known === undefined) continue;
+    throw new KernelError(
+      'FILTER_TAKEN',
+      `filter plugin ${name} (${rule.expressionType}) collides with ${known.name} (${known.rule.expressionType})`,
+      {
+        remedy: 'load only one of them, or give yours a name and an expression type of its own',
+        exitCode: ExitCode.usage,
+      },
+    );
+  }
 }

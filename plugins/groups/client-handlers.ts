@@ -1,9 +1,7 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { Options } from '../../kernel/tokens.js';
 import { Perm, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { decodeCheckClientRequestBody } from '../../protocol/bodies/check-client.js';
-import { encodeConsumerList } from '../../protocol/bodies/consumer-list.js';
 import { decodeHeartbeat, type HeartbeatData } from '../../protocol/bodies/heartbeat.js';
 import { FieldError } from '../../protocol/fields.js';
 import { decodeGetConsumerListByGroup } from '../../protocol/headers/get-consumer-list-by-group.js';
@@ -32,7 +30,6 @@ const success: Reply = { code: ResponseCode.SUCCESS };
 /** What clients say about themselves (4.9: ClientManageProcessor, and code 38 of ConsumerManageProcessor). */
 @injectable()
 export class ClientHandlers {
-  readonly #options: Options;
   readonly #consumers: ConsumerTable;
   readonly #producers: ProducerTable;
   readonly #groups: SubscriptionGroups;
@@ -41,7 +38,6 @@ export class ClientHandlers {
   readonly #locks: QueueLocks;
 
   constructor(
-    @inject(Options) options: Options,
     @inject(ConsumerTable) consumers: ConsumerTable,
     @inject(ProducerTable) producers: ProducerTable,
     @inject(SubscriptionGroups) groups: SubscriptionGroups,
@@ -49,7 +45,6 @@ export class ClientHandlers {
     @inject(FilterRegistry) filters: FilterRegistry,
     @inject(QueueLocks) locks: QueueLocks,
   ) {
-    this.#options = options;
     this.#consumers = consumers;
     this.#producers = producers;
     this.#groups = groups;
@@ -105,7 +100,7 @@ export class ClientHandlers {
     const { subscriptionData } = decodeCheckClientRequestBody(request.body);
     const type = subscriptionData?.expressionType;
     if (subscriptionData === undefined || type === undefined || type === '' || type === 'TAG') return success;
-    if (!this.#options.enablePropertyFilter || this.#filters.get(type) === undefined) {
+    if (this.#filters.get(type) === undefined) {
       const remark = `The broker does not support consumer to filter message by ${type}`;
       return { code: ResponseCode.SYSTEM_ERROR, remark };
     }
@@ -120,15 +115,11 @@ export class ClientHandlers {
 
   #consumerList(request: Request): Reply {
     const { consumerGroup } = decodeGetConsumerListByGroup(request.ext);
-    const group = this.#consumers.group(consumerGroup);
-    if (group === undefined) {
+    const body = this.#consumers.idList(consumerGroup);
+    if (body === undefined) {
       return { code: ResponseCode.SYSTEM_ERROR, remark: `no consumer for this group, ${consumerGroup}` };
     }
-    return {
-      code: ResponseCode.SUCCESS,
-      ext: {},
-      body: encodeConsumerList({ consumerIdList: [...group.channels.keys()] }),
-    };
+    return { code: ResponseCode.SUCCESS, ext: {}, body };
   }
 
   #check(data: HeartbeatData, connection: Connection): void {

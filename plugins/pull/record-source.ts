@@ -3,6 +3,7 @@ import { readInt32, readInt64 } from '../../protocol/int64.js';
 import { MESSAGE_MAGIC, MAGIC_AT, PHYSICAL_OFFSET_AT, measure } from '../../protocol/message/record.js';
 import type { LogReader } from '../commitlog/contract.js';
 import { RecordProperties, type CompiledFilter } from '../filter/contract.js';
+import type { ColdReads } from './cold-reads.js';
 import { HotBlocks, type RecordSlice } from './hot-blocks.js';
 
 /** A record that a queue unit points to. */
@@ -26,8 +27,11 @@ export class RecordSource {
   readonly #blocks: HotBlocks;
   readonly #properties = new RecordProperties();
 
-  constructor(private readonly log: LogReader) {
-    this.#blocks = new HotBlocks(log);
+  constructor(
+    private readonly log: LogReader,
+    private readonly reads: ColdReads,
+  ) {
+    this.#blocks = new HotBlocks(log, reads);
   }
 
   /** True when reading them cannot wait for a disk: they lie near the tail, or were brought before. */
@@ -73,13 +77,8 @@ export class RecordSource {
     for (let first = 0; first < candidates.length;) {
       const end = spanEnd(candidates, first);
       const start = candidates[first].physicalOffset;
-      const bytes = Buffer.allocUnsafe(candidates[end - 1].physicalOffset + candidates[end - 1].size - start);
-      try {
-        await this.log.readIntoAsync(bytes, 0, bytes.length, start);
-      } catch (error) {
-        if (error instanceof KernelError) return candidates[first];
-        throw error;
-      }
+      const bytes = await this.#coldSpan(start, candidates[end - 1].physicalOffset + candidates[end - 1].size - start);
+      if (bytes === undefined) return candidates[first];
       for (; first < end; first++) {
         const { physicalOffset, size } = candidates[first];
         const slice = { bytes, at: physicalOffset - start, size };
@@ -88,6 +87,19 @@ export class RecordSource {
       }
     }
     return undefined;
+  }
+
+  #coldSpan(start: number, length: number): Promise<Buffer | undefined> {
+    return this.reads.run(async () => {
+      const bytes = Buffer.allocUnsafe(length);
+      try {
+        await this.log.readIntoAsync(bytes, 0, length, start);
+        return bytes;
+      } catch (error) {
+        if (error instanceof KernelError) return undefined;
+        throw error;
+      }
+    });
   }
 
   /** From the blocks; alone when it is not there, or when its block reaches into a segment that is gone. */

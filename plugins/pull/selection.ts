@@ -10,7 +10,6 @@ export type SelectionStatus =
   | 'OFFSET_OVERFLOW_BADLY'
   | 'OFFSET_OVERFLOW_ONE'
   | 'OFFSET_TOO_SMALL'
-  | 'NO_MATCHED_LOGIC_QUEUE'
   | 'NO_MESSAGE_IN_QUEUE';
 
 /** What one pull asks of the store. */

@@ -3,8 +3,10 @@ import { isExtAddress, type ExtUnit } from '../../store/consumequeue/ext-unit.js
 import type { CompiledFilter } from '../filter/contract.js';
 import type { Candidate } from './record-source.js';
 
-/** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
-const UNITS_MAX = 800;
+/** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue), unless it asks for more messages. */
+export const UNITS_MAX = 800;
+/** 4.9 looks at as many as are asked for, whatever number that is. */
+const UNITS_ASKED_MAX = 8192;
 /** Units asked for at a time: most pulls are full before the first piece ends. */
 const PIECE_UNITS = 64;
 
@@ -17,6 +19,10 @@ export function unitMayMatch(
   if (!isExtAddress(code)) return matchesTagsCode(code);
   const unit = extUnit(code);
   return unit === undefined || matchesTagsCode(unit.tagsCode, unit);
+}
+
+export function unitsMax(maxMessages: number): number {
+  return Math.max(UNITS_MAX, Math.min(maxMessages, UNITS_ASKED_MAX));
 }
 
 /** Goes through one pull's ConsumeQueue units. */
@@ -36,6 +42,7 @@ export class UnitWalk {
     private readonly extUnit: (address: bigint) => ExtUnit | undefined,
     private readonly filter: CompiledFilter,
     private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
+    private readonly unitsMax: number,
   ) {
     this.#piece = fetch(0, PIECE_UNITS);
     this.#pieceBytes = this.#piece.length;
@@ -76,8 +83,8 @@ export class UnitWalk {
   #next(): number {
     const at = (this.taken - this.#pieceFirst) * UNIT_BYTES;
     if (at < this.#pieceBytes) return at;
-    if (this.taken >= UNITS_MAX || this.#pieceBytes < PIECE_UNITS * UNIT_BYTES) return -1;
-    this.#read(this.taken, Math.min(PIECE_UNITS, UNITS_MAX - this.taken));
+    if (this.taken >= this.unitsMax || this.#pieceBytes < PIECE_UNITS * UNIT_BYTES) return -1;
+    this.#read(this.taken, Math.min(PIECE_UNITS, this.unitsMax - this.taken));
     return this.#pieceBytes > 0 ? 0 : -1;
   }
 

@@ -23,6 +23,10 @@ export interface Queues {
   /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
+  /** False when reading these units, or their ext units, may have to wait for a disk; then `bring` them before `entries`. */
+  areReady(topic: string, queueId: number, offset: number, count: number): boolean;
+  /** Has the units and what follows them read, without holding the thread. */
+  bring(topic: string, queueId: number, offset: number): Promise<void>;
   /** The ext unit of an entry whose tags code is an address (isExtAddress), valid until the next call; undefined when it is missing. */
   extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined;
   /** 4.9: getOffsetInQueueByTime. On a pool thread when cold files may have to be read. */

@@ -42,6 +42,10 @@ export class FakeBroker {
   readonly locks = new Map<string, string>();
   /** Other brokers that this one, as a name server, tells of. */
   readonly others: FakeBroker[] = [];
+  /** Slaves of this one by their ids. */
+  readonly slaves = new Map<number, FakeBroker>();
+  /** The member of its group that answers to pulls name. */
+  suggests = 0;
 
   private constructor(server: ScriptedServer, brokerName: string) {
     this.server = server;
@@ -159,10 +163,10 @@ export class FakeBroker {
           const { brokerName } = broker;
           return { brokerName, readQueueNums: queues, writeQueueNums: queues, perm, topicSysFlag: 0 };
         }),
-        brokerDatas: brokers.map(({ brokerName, address }) => ({
+        brokerDatas: brokers.map(({ brokerName, address, slaves }) => ({
           cluster: 'C',
           brokerName,
-          brokerAddrs: new Map([[0, address]]),
+          brokerAddrs: new Map([...[...slaves].map(([id, slave]) => [id, slave.address] as const), [0, address]]),
         })),
         filterServerTable: new Map(),
       },
@@ -207,7 +211,7 @@ export class FakeBroker {
     const { topic, queueId, queueOffset, maxMsgNums } = decodePullMessage(request.ext);
     const queue = this.queue(topic, queueId);
     const maxOffset = queue.min + queue.records.length;
-    const header = { suggestWhichBrokerId: 0, minOffset: queue.min, maxOffset };
+    const header = { suggestWhichBrokerId: this.suggests, minOffset: queue.min, maxOffset };
     if (queueOffset < queue.min || queueOffset > maxOffset) {
       const nextBeginOffset = queueOffset < queue.min ? queue.min : maxOffset;
       return { code: ResponseCode.PULL_OFFSET_MOVED, ext: encodePullMessageResponse({ ...header, nextBeginOffset }) };

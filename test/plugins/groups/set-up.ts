@@ -5,6 +5,7 @@ import { ConsumerTable } from '../../../plugins/groups/consumer-table.js';
 import { GroupHandlers } from '../../../plugins/groups/group-handlers.js';
 import { GroupTable } from '../../../plugins/groups/group-table.js';
 import { GroupsFile } from '../../../plugins/groups/groups-file.js';
+import { Notifier } from '../../../plugins/groups/notifier.js';
 import { ProducerTable } from '../../../plugins/groups/producer-table.js';
 import { QueueLocks } from '../../../plugins/groups/queue-locks.js';
 import type { Offsets } from '../../../plugins/offsets/contract.js';
@@ -34,14 +35,14 @@ export function setUp(changes: Partial<Options> = {}) {
   const clock = new FakeClock();
   const groups = new GroupTable(options, clock, logger, new GroupsFile(options, localPool, logger));
   const topics = new TopicTable(options, clock, logger, new TopicsFile(options, localPool, logger));
-  const consumers = new ConsumerTable(options, clock, logger);
+  const consumers = new ConsumerTable(options, clock, logger, new Notifier(clock));
   const producers = new ProducerTable(options, clock, logger);
   const deletedOffsets: string[] = [];
   const offsets = { deleteGroup: (group: string) => void deletedOffsets.push(group) } as Offsets;
   const router = new FakeRouter();
   const locks = new QueueLocks(options, clock, logger, consumers, groups);
   locks.register(router);
-  new ClientHandlers(options, consumers, producers, groups, topics, filters, locks).register(router);
+  new ClientHandlers(consumers, producers, groups, topics, filters, locks).register(router);
   new GroupHandlers(options, clock, logger, groups, consumers, producers, offsets).register(router);
   const connections = new FakeConnections();
   connections.onClose((connection) => {

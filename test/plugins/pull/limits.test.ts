@@ -79,6 +79,13 @@ describe('limits of a pull', () => {
       assert.deepEqual(await got(client, { subscription: 'other', queueOffset: 800 }), [0, 1000]);
     });
   });
+
+  it('as many units as messages are asked for, when that is more', async () => {
+    await withMessages(1000, 1, {}, async (client) => {
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 900 }), [0, 900]);
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 2 ** 31 - 1 }), [0, 1000]);
+    });
+  });
 });
 
 describe('a pull of records that are gone', () => {
