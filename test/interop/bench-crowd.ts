@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../kernel/base/errors.js';
-import { crowd, type CrowdWish } from './bench/crowd.js';
+import { crowd, type CrowdWish, type Served } from './bench/crowd.js';
 import { startTarget } from './support/target.js';
 
 const usage = `npm run bench:crowd -- [options]   many clients of one broker; answers of their registration, memory, notifications
@@ -10,6 +10,7 @@ const usage = `npm run bench:crowd -- [options]   many clients of one broker; an
   --topics N    topics that each group subscribes to beside its retry topic (1)
   --ask         clients ask for their group's members whenever they are told that it changed
   --steady S    seconds of heartbeats at 333 a second afterwards (10)
+  --broker A --pid P   a broker that runs already, by address and process id
   --jvm         the real 4.9.7 broker instead of ours
 `;
 
@@ -23,6 +24,8 @@ async function main(args: string[]): Promise<void> {
       topics: { type: 'string', default: '1' },
       ask: { type: 'boolean', default: false },
       steady: { type: 'string', default: '10' },
+      broker: { type: 'string' },
+      pid: { type: 'string' },
       jvm: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,12 +41,17 @@ async function main(args: string[]): Promise<void> {
     ask: values.ask,
     steadySeconds: Number(values.steady),
   };
+  if (values.broker !== undefined) return report(wish, { broker: values.broker, brokerPid: Number(values.pid) });
   const target = await startTarget({ kind: values.jvm ? 'jvm' : 'kernel' });
   try {
-    process.stdout.write(`${JSON.stringify({ ...wish, ...(await crowd(wish, target)) }, null, 2)}\n`);
+    await report(wish, target);
   } finally {
     await target.stop();
   }
+}
+
+async function report(wish: CrowdWish, served: Served): Promise<void> {
+  process.stdout.write(`${JSON.stringify({ ...wish, ...(await crowd(wish, served)) }, null, 2)}\n`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

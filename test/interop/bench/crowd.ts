@@ -23,6 +23,9 @@ export interface CrowdWish {
   readonly steadySeconds: number;
 }
 
+/** A broker: `host:port` and its process. */
+export type Served = Pick<Target, 'broker' | 'brokerPid'>;
+
 export interface CrowdFigures {
   readonly subscriptions: number;
   readonly comeSeconds: number;
@@ -37,7 +40,7 @@ export interface CrowdFigures {
 }
 
 /** Lets a crowd of clients join, waits until all know of each other, and keeps them alive for a while. */
-export async function crowd(wish: CrowdWish, target: Target): Promise<CrowdFigures> {
+export async function crowd(wish: CrowdWish, target: Served): Promise<CrowdFigures> {
   const cpuBefore = processStats(target.brokerPid)?.cpuMicros ?? 0;
   const members = Array.from({ length: wish.clients }, (_, index) => new CrowdMember(index, wish));
   const began = performance.now();
