@@ -9,7 +9,8 @@ const usage = `npm run bench:crowd -- [options]   many clients of one broker; an
   --groups N    groups that they share evenly (100)
   --topics N    topics that each group subscribes to beside its retry topic (1)
   --ask         clients ask for their group's members whenever they are told that it changed
-  --steady S    seconds of heartbeats at 333 a second afterwards (10)
+  --rate N      registrations a second while they come, then heartbeats a second (333: 10,000 clients, one in 30 s each)
+  --steady S    seconds of heartbeats afterwards (10)
   --broker A --pid P   a broker that runs already, by address and process id
   --jvm         the real 4.9.7 broker instead of ours
 `;
@@ -23,6 +24,7 @@ async function main(args: string[]): Promise<void> {
       groups: { type: 'string', default: '100' },
       topics: { type: 'string', default: '1' },
       ask: { type: 'boolean', default: false },
+      rate: { type: 'string', default: '333' },
       steady: { type: 'string', default: '10' },
       broker: { type: 'string' },
       pid: { type: 'string' },
@@ -39,6 +41,7 @@ async function main(args: string[]): Promise<void> {
     groups: Number(values.groups),
     topicsPerGroup: Number(values.topics),
     ask: values.ask,
+    perSecond: Number(values.rate),
     steadySeconds: Number(values.steady),
   };
   if (values.broker !== undefined) return report(wish, { broker: values.broker, brokerPid: Number(values.pid) });
