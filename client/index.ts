@@ -14,7 +14,7 @@ export { Producer, type ProducerOptions, type SendOptions } from './producer/pro
 export type { SendResult, SendStatus } from './producer/sender.js';
 export { PushConsumer } from './consumer/push-consumer.js';
 export type { ConsumerPeriods, PushConsumerOptions } from './consumer/options.js';
-export type { ConsumeContext, ConsumeResult, Listener } from './consumer/dispatcher.js';
+export type { ConsumeContext, ConsumeResult, Listener } from './consumer/listener.js';
 export type { ConsumeFrom } from './consumer/start-offset.js';
 export type { Expression } from './consumer/subscription.js';
 export type { ClientOptions, ClientPeriods } from './transport/client-core.js';

@@ -96,6 +96,30 @@ export const servingOptions = [
   flag('enablePropertyFilter', false, 'lets consumers filter by SQL92 expressions', {
     derived: 'true when the plugin sql92 is loaded',
   }),
+  flag(
+    'enableCalcFilterBitMap',
+    false,
+    'notes beside each message which filters it passes; needs enableConsumeQueueExt',
+    {
+      derived: 'true when the plugin bitmap is named',
+    },
+  ),
+  integer(
+    'expectConsumerNumUseFilter',
+    32,
+    'groups',
+    'with a filter that a topic is expected to have: sizes its bits',
+    {
+      min: 1,
+    },
+  ),
+  integer('maxErrorRateOfBloomFilter', 20, 'percent', 'of the messages that a group reads although they do not pass', {
+    min: 1,
+    max: 99,
+  }),
+  integer('filterDataCleanTimeSpan', 86_400_000, 'ms', 'for which the filters of a group without members are kept', {
+    max: LONG_MAX,
+  }),
   flag('filterSupportRetry', false, 'applies the filter to messages that are consumed again'),
   flag('rejectTransactionMessage', false, 'refuses transactional messages', {
     accepted: 'not yet: transactional messages are refused either way',
@@ -112,7 +136,6 @@ const THREADS = 'requests are answered on one event loop: there is no thread poo
 const QUEUES =
   'there is no queue before a thread pool: waiting is bounded in bytes by sendWaitBytesMax and heldPullsMax';
 const COMMERCIAL = "counters of the vendor's own bills";
-const FILTER = 'not yet: bitmap filtering comes with the consuming side';
 const TRANSACTION = 'not yet: transactional messages are refused';
 
 /** Read, and without meaning here (4.9: BrokerConfig). */
@@ -155,10 +178,6 @@ export const ignoredBrokerOptions = [
   ignoredInteger('waitTimeMillsInPullQueue', 5000, QUEUES),
   ignoredInteger('waitTimeMillsInHeartbeatQueue', 31_000, QUEUES),
   ignoredInteger('waitTimeMillsInTransactionQueue', 3000, QUEUES),
-  ignoredFlag('enableCalcFilterBitMap', false, FILTER),
-  ignoredInteger('expectConsumerNumUseFilter', 32, FILTER),
-  ignoredInteger('maxErrorRateOfBloomFilter', 20, FILTER),
-  ignoredInteger('filterDataCleanTimeSpan', 86_400_000, FILTER),
   ignoredInteger('transactionTimeOut', 6000, TRANSACTION),
   ignoredInteger('transactionCheckMax', 15, TRANSACTION),
   ignoredInteger('transactionCheckInterval', 60_000, TRANSACTION),

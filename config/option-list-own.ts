@@ -106,6 +106,15 @@ export const periodOptions = [
   integer('slowGroupCheckIntervalMs', 180_000, 'ms', 'see disableConsumeIfConsumerReadSlowly (4.9: 3 minutes)', {
     min: 10,
   }),
+  integer(
+    'queueLockExpiryMs',
+    60_000,
+    'ms',
+    "an ordered consumer's queue is free (4.9: rocketmq.broker.rebalance.lockMaxLiveTime)",
+    {
+      min: 100,
+    },
+  ),
   integer('heldPullCheckIntervalMs', 5000, 'ms', 'between two looks at all held pulls (4.9: PullRequestHoldService)', {
     min: 10,
   }),

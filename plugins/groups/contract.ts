@@ -25,10 +25,12 @@ export interface ClientChannel {
 
 export interface ConsumerGroup {
   readonly group: string;
-  readonly consumeType: ConsumerData['consumeType'];
-  readonly messageModel: ConsumerData['messageModel'];
-  readonly consumeFromWhere: ConsumerData['consumeFromWhere'];
+  /** Those of the member that joined or changed last. */
+  readonly habits: Pick<ConsumerData, 'consumeType' | 'messageModel' | 'consumeFromWhere'>;
+  /** By client id; of two connections with one id the newest. */
   readonly channels: ReadonlyMap<string, ClientChannel>;
+  /** All of them, also where two have one client id. */
+  readonly connections: Iterable<ClientChannel>;
   readonly subscriptions: ReadonlyMap<string, SubscriptionData>;
 }
 
@@ -39,6 +41,15 @@ export interface Consumers {
   /** Groups that subscribe to the topic now. */
   groupsOfTopic(topic: string): string[];
   all(): Iterable<ConsumerGroup>;
+  /** Whom to tell what groups subscribe to. */
+  listen(listener: ConsumersListener): void;
+}
+
+export interface ConsumersListener {
+  /** After each heartbeat of a member: what the group subscribes to. */
+  register(group: string, subscriptions: Iterable<SubscriptionData>): void;
+  /** Its last member left. */
+  unregister(group: string): void;
 }
 export const Consumers: InjectionToken<Consumers> = Symbol('Consumers');
 

@@ -10,12 +10,13 @@ import {
   type PullMessageRequestHeader,
   type PullMessageResponseHeader,
 } from '../../protocol/headers/pull-message.js';
-import { Counters } from '../metrics/contract.js';
+import { Counters, GroupRates } from '../metrics/contract.js';
 import { Offsets } from '../offsets/contract.js';
 import { Connections, RequestRouter, type Connection, type Reply } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
 import { PullChecks, type CheckedPull } from './checks.js';
 import { HeldPulls, type HeldPull } from './held-pulls.js';
+import { OffsetMoved } from './offset-moved.js';
 import type { SelectRequest, Selection } from './selection.js';
 import { ColdPullsBusy, MessageSelector } from './selector.js';
 import { SlowGroups } from './slow-groups.js';
@@ -47,6 +48,8 @@ export class Pull implements PluginMain {
     @inject(SlowGroups) private readonly slowGroups: SlowGroups,
     @inject(Offsets) private readonly offsets: Offsets,
     @inject(Counters) private readonly counters: Counters,
+    @inject(GroupRates) private readonly rates: GroupRates,
+    @inject(OffsetMoved) private readonly moved: OffsetMoved,
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
@@ -89,14 +92,14 @@ export class Pull implements PluginMain {
   #answer(pull: OpenPull, selection: Selection): Reply | undefined {
     const { request, connection, checked, select } = pull;
     const { header } = checked;
-    this.#count(selection);
+    this.#count(selection, header);
     if (selection.behindBytes >= 0) this.slowGroups.saw(header, selection.behindBytes);
     if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);
     if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
     if (selection.status === 'OFFSET_FOUND_NULL') this.#logMissing(header);
-    if (code === ResponseCode.PULL_OFFSET_MOVED) this.#logMoved(header, selection, connection);
+    if (code === ResponseCode.PULL_OFFSET_MOVED) this.moved.note(header, selection, connection);
     const fields = this.#fields(selection, checked);
     if (code !== ResponseCode.SUCCESS)
       return { code, remark: selection.status, ext: encodePullMessageResponse(fields, request.serialize) };
@@ -203,25 +206,19 @@ export class Pull implements PluginMain {
     if (this.#held.count === 0) this.queues.wantArrivals(false);
   }
 
-  #count(selection: Selection): void {
+  #count(selection: Selection, { consumerGroup, topic }: PullMessageRequestHeader): void {
     this.counters.getMessages += selection.messages;
     this.counters.getBytes += selection.bytes;
-    if (selection.messages > 0) this.counters.getFound++;
-    else this.counters.getMissed++;
+    if (selection.messages > 0) {
+      this.counters.getFound++;
+      this.rates.count(consumerGroup, topic, selection.messages);
+    } else this.counters.getMissed++;
   }
 
   #logMissing({ topic, queueId, queueOffset }: PullMessageRequestHeader): void {
     this.logger.warn(
       { topic, queueId, queueOffset, remedy: 'restart the broker: missing queue files are built again from the log' },
       'the ConsumeQueue file of an offset is missing: the consumer waits there',
-    );
-  }
-
-  #logMoved(header: PullMessageRequestHeader, { status, nextOffset }: Selection, connection: Connection): void {
-    const { consumerGroup: group, topic, queueId, queueOffset: asked } = header;
-    this.logger.warn(
-      { group, topic, queueId, asked, moved: nextOffset, status, client: connection.remote },
-      'pull offset moved',
     );
   }
 }

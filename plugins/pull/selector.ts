@@ -1,14 +1,14 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
-import type { ExtUnit } from '../../store/consumequeue/ext-unit.js';
-import { UNIT_BYTES, unitTagsCode } from '../../store/consumequeue/unit.js';
+import { viewOf } from '../../protocol/copy.js';
+import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { LogReader } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
 import { ColdReads } from './cold-reads.js';
 import type { RecordSlice } from './hot-blocks.js';
 import { RecordSource, type Candidate } from './record-source.js';
 import type { SelectRequest, Selection, SelectionStatus } from './selection.js';
-import { UNITS_MAX, unitMayMatch, unitsMax, UnitWalk } from './unit-walk.js';
+import { UNITS_MAX, unitMayMatch, unitsMax, UnitWalk, type IsFull } from './unit-walk.js';
 
 /** Too many pulls wait for a disk. */
 export class ColdPullsBusy extends Error {
@@ -80,10 +80,10 @@ export class MessageSelector {
     if (offset > maxOffset) return none('OFFSET_OVERFLOW_BADLY', maxOffset);
     const walk = new UnitWalk(
       (from, count) => this.queues.entries(topic, queueId, offset + from, count),
-      (address) => this.queues.extUnit(topic, queueId, address),
+      this.queues.extUnits(topic, queueId),
       filter,
       this.#limitOf(request),
-      unitsMax(maxMessages),
+      maxMessages,
     );
     if (walk.isEmpty) return none('OFFSET_FOUND_NULL', offset);
     return this.#fill(request, new Filling(walk, minOffset, maxOffset));
@@ -94,9 +94,10 @@ export class MessageSelector {
     if (filter.everything === true || filter.matchesTagsCode === undefined) return true;
     const units = this.queues.entries(topic, queueId, from, Math.min(to - from, UNITS_MAX));
     if (units.length < (to - from) * UNIT_BYTES) return true;
-    const extUnit = (address: bigint): ExtUnit | undefined => this.queues.extUnit(topic, queueId, address);
+    const ext = this.queues.extUnits(topic, queueId);
+    const view = viewOf(units);
     for (let at = 0; at < units.length; at += UNIT_BYTES)
-      if (unitMayMatch(filter.matchesTagsCode, unitTagsCode(units, at), extUnit)) return true;
+      if (unitMayMatch(filter.matchesTagsCode, view, at, ext)) return true;
     return false;
   }
 
@@ -119,6 +120,7 @@ export class MessageSelector {
         this.#source.begin();
         this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
       } else this.#passOver(filling, await this.#source.readCold(found, matches, filling.take));
+      filling.walk.refresh();
     }
     // The answer is put together some microtasks later.
     filling.keepOwn();
@@ -143,10 +145,10 @@ export class MessageSelector {
   }
 
   /** Whether one more message is too much for the answer (4.9: DefaultMessageStore#isTheBatchFull). */
-  #limitOf({ maxMessages }: SelectRequest): (messages: number, bytes: number, candidate: Candidate) => boolean {
+  #limitOf({ maxMessages }: SelectRequest): IsFull {
     const { options } = this;
     const onDiskBelow = this.log.maxOffset - this.#diskBehindBytes;
-    return (messages, bytes, { physicalOffset, size }) => {
+    return (messages, bytes, physicalOffset, size) => {
       if (messages === 0) return false;
       if (messages >= maxMessages) return true;
       return physicalOffset < onDiskBelow

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { circleRule, configRule, PushConsumer, type AllocationRule, type Listener } from '../../client/index.js';
 import type { OffsetStore } from '../../client/consumer/offset-store.js';
-import { Rebalancer, type RebalancerParts } from '../../client/consumer/rebalancer.js';
+import { Rebalancer, type RebalancerOptions, type RebalancerParts } from '../../client/consumer/rebalancer.js';
 import circlePlugin from '../../plugins/allocation/circle/index.js';
 import { RequestCode } from '../../protocol/codes.js';
 import { decodePullMessage } from '../../protocol/headers/pull-message.js';
@@ -130,14 +130,13 @@ describe('Rebalancer', () => {
       clock: new FakeClock(),
       logger: recordingLogger(),
     } as unknown as RebalancerParts['core'];
-    const rebalancer = new Rebalancer(
-      { group: 'G', broadcasting: true, allocation: circleRule, errorMs: 0 },
-      {
-        ...{ core, offsets, signal: new AbortController().signal, topics: () => topics },
-        startOffset: () => Promise.resolve(0),
-        start: () => undefined,
-      },
-    );
+    const parts: Partial<RebalancerParts> = {
+      ...{ core, offsets, signal: new AbortController().signal, topics: () => topics },
+      startOffset: () => Promise.resolve(0),
+      start: () => undefined,
+    };
+    const options: Partial<RebalancerOptions> = { group: 'G', broadcasting: true };
+    const rebalancer = new Rebalancer(options as RebalancerOptions, parts as RebalancerParts);
     await rebalancer.run();
     const { processes } = rebalancer;
     assert.equal(processes.length, 3);

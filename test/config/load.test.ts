@@ -237,7 +237,11 @@ describe('config/load', () => {
       ['maxMessageSize=16777216\nringBytes=67108864', /does not fit a frame: at most 16711680/],
       ['outboundBytesMax=1048576', /does not hold one pull answer/],
       ['memory=true\nmemoryStoreBytesMax=33554432', /does not hold two files/],
-      ['mappedFileSizeConsumeQueueExt=50\nbitMapLengthConsumeQueueExt=256', /does not hold one unit/],
+      [
+        'mappedFileSizeConsumeQueueExt=50\nexpectConsumerNumUseFilter=100',
+        /does not hold one unit with filter bits of 42 bytes/,
+      ],
+      ['expectConsumerNumUseFilter=100000', /filter bits of 41873 bytes do not fit one unit/],
       ['diskSpaceCleanForciblyRatio=91', /diskSpaceCleanForciblyRatio 91 is above diskSpaceWarningLevelRatio 90/],
     ] as const) {
       it(`refuses ${lines.replace('\n', ' and ')}`, async () => {

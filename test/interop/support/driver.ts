@@ -35,6 +35,8 @@ export interface InMessage {
   readonly reconsumeTimes: number;
   /** Name of the listener's thread; push consumers only. */
   readonly thread?: string;
+  /** When it was called, on the monotonic clock of this machine; push consumers only. */
+  readonly heardMs?: number;
 }
 
 export interface Queue {

@@ -7,6 +7,7 @@ import { Serialize } from '../../../protocol/command.js';
 import type { RawClient } from '../../support/raw-client.js';
 import { heartbeat, pull, pullAll, send, subscriptionTo, type PullWish } from '../../support/send-pull.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
+import { until } from '../../support/until.js';
 
 describe('what a pull is answered', () => {
   let broker: TestBroker;
@@ -48,6 +49,19 @@ describe('what a pull is answered', () => {
 
   it('OFFSET_OVERFLOW_BADLY: 21 beyond it, back to the end', async () => {
     assert.deepEqual(await outcome({ queueOffset: 11 }), [21, 'OFFSET_OVERFLOW_BADLY', 10, 0, 10]);
+  });
+
+  it('21 leaves an event as 4.9 stores it, for tools that watch', async () => {
+    await outcome({ queueOffset: 4711, consumerGroup: 'Lost' });
+    const event = async () =>
+      (await pull(client, { topic: 'OFFSET_MOVED_EVENT', subscription: 'Lost' })).messages.at(0);
+    await until(async () => (await event()) !== undefined, 'the event is visible');
+    const message = (await event()) ?? assert.fail();
+    assert.equal(
+      message.body.toString(),
+      '{"consumerGroup":"Lost","messageQueue":{"brokerName":"broker-a","queueId":0,"topic":"T"},"offsetNew":10,"offsetRequest":4711}',
+    );
+    assert.equal(message.properties, 'KEYS\u0001Lost\u0002TAGS\u0001Lost');
   });
 
   it('OFFSET_TOO_SMALL: 21 before the beginning, on to it', async () => {

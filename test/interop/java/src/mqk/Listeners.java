@@ -48,7 +48,8 @@ final class Listeners {
         boolean accepted = true;
         for (MessageExt message : messages) {
             Lines.event("message", handle, Messages.json(message)
-                .fluentPut("thread", Thread.currentThread().getName()));
+                .fluentPut("thread", Thread.currentThread().getName())
+                .fluentPut("heardMs", System.nanoTime() / 1e6));
             accepted &= message.getReconsumeTimes() >= refusals;
         }
         return accepted;
