@@ -83,7 +83,7 @@ describe('filter bitmaps', function () {
   this.timeout(240_000);
   const folders: string[] = [];
   let served: Target | undefined;
-  let members: RawClient[] = [];
+  const members: RawClient[] = [];
 
   afterEach(stop);
   after(() => {

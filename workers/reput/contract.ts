@@ -73,10 +73,10 @@ export interface BitmapBoot {
 
 export interface ReputCalls {
   /**
-   * Filters for `bitmaps`; `all`: there are no others. Nothing is dispatched before the first call with `all`. Resolves when they are in
-   * force.
+   * Filters for `bitmaps`. Nothing is dispatched before a call with `complete`: with it the service knows all that there are. Resolves
+   * when they are in force.
    */
-  setFilters(changes: readonly FilterChange[], all: boolean): Promise<FiltersInForce>;
+  setFilters(changes: readonly FilterChange[], complete: boolean): Promise<FiltersInForce>;
   /** Syncs the queue files and the index and writes the checkpoint. Rejects when this or an earlier sync failed. */
   syncNow(): Promise<void>;
   /** Syncs the queue files alone. Rejects when this or an earlier sync failed. */

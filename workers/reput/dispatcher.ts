@@ -27,7 +27,7 @@ const REST_MS = 1;
 /** Reads the log behind `appended` (or `flushed`) and builds the ConsumeQueues from it. Doing it twice changes nothing. */
 export class Dispatcher implements Service {
   readonly calls: ReputCalls = {
-    setFilters: async (changes, all) => this.#setFilters(changes, all),
+    setFilters: async (changes, complete) => this.#setFilters(changes, complete),
     syncNow: async () => this.#syncNow(),
     syncQueues: async () => this.#syncQueues(),
     deleteTopic: (topic, until) => Promise.resolve(this.#deleteTopic(topic, until)),
@@ -95,8 +95,9 @@ export class Dispatcher implements Service {
 
   step(): number {
     this.#chunks.forgetBelow(this.#watermarks.get(Watermark.logMin));
-    const limit = this.#watermarks.get(this.#limit);
-    const behind = limit > this.#watermarks.get(Watermark.dispatched) && this.bitmaps?.ready !== false;
+    const dispatchedTo = this.#watermarks.get(Watermark.dispatched);
+    const limit = this.bitmaps?.ready === false ? dispatchedTo : this.#watermarks.get(this.#limit);
+    const behind = limit > dispatchedTo;
     this.#idleSteps = behind ? 0 : this.#idleSteps + 1;
     const dispatched = !behind || this.#dispatch(limit);
     const indexInMs = this.#index?.step() ?? IDLE_MS;
@@ -163,10 +164,10 @@ export class Dispatcher implements Service {
   }
 
   /** A chunk that was written in part is written once more with the same bitmaps: they decide where its ext units lie. */
-  async #setFilters(changes: readonly FilterChange[], all: boolean): Promise<FiltersInForce> {
+  async #setFilters(changes: readonly FilterChange[], complete: boolean): Promise<FiltersInForce> {
     assert(this.bitmaps !== undefined, 'filters are set where bitmaps are computed');
     while (this.#failing) await new Promise<void>((resolve) => this.#whenWritten.push(resolve));
-    return this.bitmaps.set(changes, all);
+    return this.bitmaps.set(changes, complete);
   }
 
   #deleteTopic(topic: string, until: number): void {

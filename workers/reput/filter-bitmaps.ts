@@ -55,9 +55,8 @@ export class FilterBitmaps {
     return this.#ready;
   }
 
-  set(changes: readonly FilterChange[], all: boolean): FiltersInForce {
-    if (all) this.#topics.clear();
-    this.#ready ||= all;
+  set(changes: readonly FilterChange[], complete: boolean): FiltersInForce {
+    this.#ready ||= complete;
     this.#lastTopic = undefined;
     const unusable: number[] = [];
     for (const [index, change] of changes.entries()) if (!this.#put(change)) unusable.push(index);

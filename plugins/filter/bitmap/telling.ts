@@ -58,6 +58,8 @@ export class Telling {
   async #tell(service: Service, life: number, first: boolean): Promise<void> {
     this.#running = true;
     try {
+      // All that one heartbeat changes goes in one call.
+      if (!first) await Promise.resolve();
       do {
         const places = [...this.#untold.values()].slice(0, CHANGES_MAX);
         for (const { group, topic } of places) this.#untold.delete(`${group}\0${topic}`);
