@@ -14,8 +14,8 @@ export const manifest: PluginManifest = {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(PullChecks, { useClass: PullChecks }, single);
     container.register(MessageSelector, { useClass: MessageSelector }, single);
-    container.register(OffsetMoved, { useClass: OffsetMoved }, single);
     container.register(SlowGroups, { useClass: SlowGroups }, single);
+    container.register(OffsetMoved, { useClass: OffsetMoved }, single);
     container.register(Pull, { useClass: Pull }, single);
   },
   main: Pull,
