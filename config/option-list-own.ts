@@ -103,6 +103,9 @@ export const periodOptions = [
     min: 100,
   }),
   integer('expiryScanIntervalMs', 10_000, 'ms', 'between two looks for expired clients and brokers', { min: 10 }),
+  integer('slowGroupCheckIntervalMs', 180_000, 'ms', 'see disableConsumeIfConsumerReadSlowly (4.9: 3 minutes)', {
+    min: 10,
+  }),
   integer(
     'queueLockExpiryMs',
     60_000,

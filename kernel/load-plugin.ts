@@ -8,8 +8,8 @@ import { ExitCode, KernelError, messageOf, systemCodeOf } from './base/errors.js
 export interface PluginKind<P extends { readonly name: string }> {
   readonly kind: string;
   readonly builtIn: readonly P[];
-  /** Checks the shape; throws TypeError saying what is wrong. */
-  readonly check: (found: Partial<P>) => P;
+  /** Checks the shape of what the module at that address exports; throws TypeError saying what is wrong. */
+  readonly check: (found: Partial<P>, module: string) => P;
   /** What an author writes, for the error's remedy. */
   readonly remedy: string;
 }
@@ -27,7 +27,8 @@ export async function loadPlugin<P extends { readonly name: string }>(
   if (builtIn !== undefined) return builtIn;
   const file = resolve(folder, spec);
   const address = existsSync(file) ? pathToFileURL(entryOf(file)).href : addressOfPackage(spec, folder);
-  return checked(spec, kind, await load(spec, kind, address));
+  const module = await load(spec, kind, address);
+  return checked(spec, kind, module, import.meta.resolve(address));
 }
 
 /** A folder stands for the main file of its package.json, or for its index.js. */
@@ -80,11 +81,16 @@ function unknown<P extends { readonly name: string }>(spec: string, kind: Plugin
 }
 
 /** The module's default export, which the kind's `define…` made, or something that it would accept. */
-function checked<P extends { readonly name: string }>(spec: string, kind: PluginKind<P>, module: object): P {
+function checked<P extends { readonly name: string }>(
+  spec: string,
+  kind: PluginKind<P>,
+  module: object,
+  address: string,
+): P {
   const found = (module as { default?: Partial<P> & { kind?: unknown } }).default;
   try {
     if (found?.kind !== kind.kind) throw new TypeError(`its default export is no ${kind.kind} plugin${other(found)}`);
-    return kind.check(found);
+    return kind.check(found, address);
   } catch (error) {
     throw new KernelError('PLUGIN_INVALID', `plugin ${spec}: ${messageOf(error)}`, {
       cause: error,

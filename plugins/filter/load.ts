@@ -8,7 +8,7 @@ export const builtInFilters: readonly FilterPlugin[] = [tag, sql92];
 const filters: PluginKind<FilterPlugin> = {
   kind: 'filter',
   builtIn: builtInFilters,
-  check: (found) => defineFilter(found.name as string, found.rule as FilterPlugin['rule']),
+  check: (found, module) => ({ ...defineFilter(found.name as string, found.rule as FilterPlugin['rule']), module }),
   remedy: "write `export default defineFilter('name', rule)`, with defineFilter from mqkernel/plugin",
 };
 

@@ -37,6 +37,10 @@ export class CachingFilterRegistry implements FilterRegistry {
     if (!builtInFilters.includes(plugin)) this.watch ??= new CallWatch(this.clock);
   }
 
+  get modules(): string[] {
+    return [...this.plugins.values()].map(({ module }) => module).filter((module) => module !== undefined);
+  }
+
   get(expressionType: string | null | undefined): FilterPlugin | undefined {
     // 4.9: ExpressionType#isTagType
     return this.plugins.get(expressionType || 'TAG');

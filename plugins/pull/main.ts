@@ -19,6 +19,7 @@ import { HeldPulls, type HeldPull } from './held-pulls.js';
 import { OffsetMoved } from './offset-moved.js';
 import type { SelectRequest, Selection } from './selection.js';
 import { ColdPullsBusy, MessageSelector } from './selector.js';
+import { SlowGroups } from './slow-groups.js';
 
 const MASTER_ID = 0;
 
@@ -44,6 +45,7 @@ export class Pull implements PluginMain {
     @inject(Queues) private readonly queues: Queues,
     @inject(PullChecks) private readonly checks: PullChecks,
     @inject(MessageSelector) private readonly selector: MessageSelector,
+    @inject(SlowGroups) private readonly slowGroups: SlowGroups,
     @inject(Offsets) private readonly offsets: Offsets,
     @inject(Counters) private readonly counters: Counters,
     @inject(GroupRates) private readonly rates: GroupRates,
@@ -57,6 +59,7 @@ export class Pull implements PluginMain {
     this.router.handleInPlace(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
     this.connections.onClose((connection) => this.#dropped(connection));
+    this.slowGroups.start();
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;
     this.#sweep = setInterval(() => this.#check(), longPollingEnable ? heldPullCheckIntervalMs : shortPollingTimeMills);
   }
@@ -65,6 +68,7 @@ export class Pull implements PluginMain {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweep);
+    this.slowGroups.close();
     await Promise.all(this.#held.all().map((held) => this.#wake(held)));
   }
 
@@ -89,6 +93,7 @@ export class Pull implements PluginMain {
     const { request, connection, checked, select } = pull;
     const { header } = checked;
     this.#count(selection, header);
+    if (selection.behindBytes >= 0) this.slowGroups.saw(header, selection.behindBytes);
     if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);

@@ -6,7 +6,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
-import { extOffsetOf, isExtAddress, unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { unitExtOffset } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import {
@@ -19,7 +19,7 @@ import {
 import { searchOffsetOn } from '../../workers/pool/handle.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
-import type { QueueEntry, Queues } from './contract.js';
+import type { ExtLook, QueueEntry, Queues } from './contract.js';
 import { ExtAhead } from './ext-ahead.js';
 import { ReadyUnits } from './ready-units.js';
 import { UnitsAhead } from './units-ahead.js';
@@ -28,9 +28,9 @@ import { UnitsAhead } from './units-ahead.js';
 const READ_SHARE = 1 / 4;
 
 const ARRIVALS = 16_384;
-/** Units that are brought at a time: several pulls look at 800. */
-const BROUGHT_UNITS = 8192;
-const BROUGHT_EXT_BYTES = 512 * 1024;
+/** Units that are brought at a time: more than one pull looks at. */
+const BROUGHT_UNITS = 16_384;
+const BROUGHT_EXT_BYTES = 1024 * 1024;
 const noUnits = Buffer.alloc(0);
 
 /** The network thread's view of the dispatched queues: offsets from shared memory, units from the files. */
@@ -43,6 +43,7 @@ export class QueueReader implements Queues {
   readonly #units = new UnitsAhead();
   readonly #ext = new ExtAhead();
   readonly #ready: ReadyUnits;
+  readonly #unit = Buffer.alloc(UNIT_BYTES);
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
@@ -105,10 +106,10 @@ export class QueueReader implements Queues {
     const { queueTable } = this.state;
     const available = queueTable.get(row, QueueWord.dispatched) - offset;
     if (available <= 0 || count <= 0 || offset < queueTable.get(row, QueueWord.minimum)) return noUnits;
-    return this.#units.read(row, offset, Math.min(count, available), available, (ahead) => {
-      const units = this.#files.read(topic, queueId, offset, ahead);
-      this.#ready.learn(row, offset, units);
-      return units;
+    return this.#units.read(row, offset, Math.min(count, available), available, (target, ahead) => {
+      const bytes = this.#files.readInto(target, topic, queueId, offset, ahead);
+      this.#ready.learn(row, offset, target, bytes);
+      return bytes;
     });
   }
 
@@ -135,25 +136,24 @@ export class QueueReader implements Queues {
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
     const unit = this.entries(topic, queueId, offset, 1);
     if (unit.length < UNIT_BYTES) return undefined;
-    const code = unitTagsCode(unit, 0);
+    const extOffset = unitExtOffset(unit, 0);
     return {
       physicalOffset: unitPhysicalOffset(unit, 0),
       size: unitSize(unit, 0),
-      tagsCode: isExtAddress(code) ? this.extUnit(topic, queueId, code)?.tagsCode : code,
+      tagsCode: extOffset < 0 ? unitTagsCode(unit, 0) : this.extUnits(topic, queueId)(extOffset)?.unit.tagsCode,
     };
   }
 
-  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined {
+  extUnits(topic: string, queueId: number): ExtLook {
     const row = this.state.queueTable.find(topic, queueId);
-    if (row < 0) return undefined;
-    const extOffset = extOffsetOf(address);
+    if (row < 0) return () => undefined;
     const lastOffset = (): number => {
-      const last = this.entries(topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
-      return last.length < UNIT_BYTES ? -1 : unitExtOffset(last, 0);
+      const last = this.#files.readInto(this.#unit, topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
+      return last < UNIT_BYTES ? -1 : unitExtOffset(this.#unit, 0);
     };
-    return this.#ext.read(row, extOffset, lastOffset, (target) =>
-      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length),
-    );
+    const fetch = (target: Buffer, extOffset: number): number =>
+      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length);
+    return (extOffset) => this.#ext.read(row, extOffset, lastOffset, fetch);
   }
 
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {

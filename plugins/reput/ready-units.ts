@@ -22,9 +22,9 @@ export class ReadyUnits {
     return brought !== undefined && offset >= brought.from && offset + count <= brought.end;
   }
 
-  /** Units that were read, from `offset` on. */
-  learn(row: number, offset: number, units: Buffer): void {
-    if (units.length === 0 || !isRecordUnit(units, 0)) return;
+  /** Units that were read, from `offset` on: the first `bytes` of `units`. */
+  learn(row: number, offset: number, units: Buffer, bytes: number): void {
+    if (bytes === 0 || !isRecordUnit(units, 0)) return;
     const physicalOffset = unitPhysicalOffset(units, 0);
     if (!this.#isVeryNear(physicalOffset)) return;
     const at = 2 * row;
@@ -36,7 +36,7 @@ export class ReadyUnits {
 
   /** The same, of units that were not ready. */
   brought(row: number, offset: number, units: Buffer): void {
-    this.learn(row, offset, units);
+    this.learn(row, offset, units, units.length);
     this.#brought.keep(row, { from: offset, end: offset + units.length / UNIT_BYTES });
   }
 

@@ -130,11 +130,16 @@ export class QueueFiles {
    * beyond the dispatched end. Unknown queues give an empty buffer and leave no trace.
    */
   read(topic: string, queueId: number, queueOffset: number, count: number): Buffer {
+    const target = Buffer.allocUnsafe(Math.max(0, count) * UNIT_BYTES);
+    return target.subarray(0, this.readInto(target, topic, queueId, queueOffset, count));
+  }
+
+  /** The same, to the beginning of `target`; returns how many bytes. */
+  readInto(target: Buffer, topic: string, queueId: number, queueOffset: number, count: number): number {
     const folder = this.#knownOrPassing(topic, queueId);
-    if (folder === undefined || !(queueOffset >= 0) || count <= 0) return Buffer.alloc(0);
+    if (folder === undefined || !(queueOffset >= 0) || count <= 0) return 0;
     const wanted = count * UNIT_BYTES;
     const start = queueOffset * UNIT_BYTES;
-    const target = Buffer.allocUnsafe(wanted);
     let done = 0;
     while (done < wanted) {
       const inFile = (start + done) % this.fileBytes;
@@ -146,7 +151,7 @@ export class QueueFiles {
       if (got < part) break;
     }
     if (done > 0) this.#remember(topic, queueId, folder);
-    return target.subarray(0, done - (done % UNIT_BYTES));
+    return done - (done % UNIT_BYTES);
   }
 
   /** The same without holding the thread, on descriptors of its own: what else happens to the files meanwhile does not matter. */

@@ -18,6 +18,10 @@ function world(maxOffset: number) {
   return { log, ready: new ReadyUnits(log) };
 }
 
+function learn(ready: ReadyUnits, row: number, offset: number, read: Buffer): void {
+  ready.learn(row, offset, read, read.length);
+}
+
 describe('units that can be read at once', () => {
   it('are none of a queue of which nothing is known', () => {
     assert.equal(world(10_000).ready.has(5, 0, 1), false);
@@ -41,7 +45,7 @@ describe('units that can be read at once', () => {
 
   it('are those behind one that was read near the tail, whatever is brought of the same queue', () => {
     const { ready, log } = world(10_000);
-    ready.learn(5000, 700, units(9900));
+    learn(ready, 5000, 700, units(9900));
     ready.brought(5000, 0, units(1, 2));
     assert.equal(ready.has(5000, 700, 800), true);
     assert.equal(ready.has(5000, 699, 1), false);
@@ -52,21 +56,21 @@ describe('units that can be read at once', () => {
   it('stay so for who reads on at the tail, and for who reads a little behind it', () => {
     const { ready, log } = world(10_000);
     for (let offset = 0; offset < 1000; offset++) {
-      ready.learn(1, offset, units(log.maxOffset - 10));
+      learn(ready, 1, offset, units(log.maxOffset - 10));
       log.maxOffset += 20;
       assert.equal(ready.has(1, offset + 1, 1), true, `from ${offset + 1}`);
     }
     const late = 1000 - 15;
-    ready.learn(1, late, units(log.maxOffset - 300));
-    ready.learn(1, 1000, units(log.maxOffset - 10));
+    learn(ready, 1, late, units(log.maxOffset - 300));
+    learn(ready, 1, 1000, units(log.maxOffset - 10));
     assert.equal(ready.has(1, late, 1), true);
     assert.equal(ready.has(1, late - 1, 1), false);
   });
 
   it('are not told by units that stand for no record', () => {
     const { ready } = world(10_000);
-    ready.learn(1, 3, Buffer.alloc(UNIT_BYTES));
-    ready.learn(1, 3, Buffer.alloc(0));
+    learn(ready, 1, 3, Buffer.alloc(UNIT_BYTES));
+    learn(ready, 1, 3, Buffer.alloc(0));
     assert.equal(ready.has(1, 3, 1), false);
   });
 });

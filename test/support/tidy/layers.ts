@@ -25,6 +25,7 @@ const layers: readonly Layer[] = [
       'store/**',
       'protocol/**',
       'plugins/filter/*/rule',
+      'plugins/filter/{contract,guard}',
       'workers/*/contract',
       'workers/urls',
     ],
