@@ -9,6 +9,7 @@ export type OnBlocked = (blockedMs: number) => void;
 export class CallWatch {
   readonly #board: CallBoard;
 
+  /** `memory`: of a `CallBoard` that the watchdog has; one for each thread. */
   constructor(
     private readonly clock: Clock,
     memory: SharedArrayBuffer,
