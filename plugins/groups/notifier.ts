@@ -9,9 +9,9 @@ import type { Group } from './consumer-group.js';
 /** Smaller groups are told at the end of the turn, always. */
 const LARGE_GROUP = 16;
 /** Members of large groups told per millisecond; each costs a write to a socket, some 30 µs. */
-const TOLD_PER_MS = 10;
+const TOLD_PER_MS = 5;
 /** However much there is to tell, no group waits longer before its turn comes. */
-const WAIT_MS_MAX = 1000;
+const WAIT_MS_MAX = 2000;
 /** Told in one turn; a few milliseconds. Whoever asks meanwhile waits no longer. */
 const TOLD_PER_TURN = 128;
 
@@ -21,7 +21,7 @@ interface Waiting {
 }
 
 /**
- * Tells the members of a group that it changed, once for all changes of a turn, and in large groups for all of up to a second: while
+ * Tells the members of a group that it changed, once for all changes of a turn, and in large groups for all of up to two seconds: while
  * ten thousand members come one after the other, each telling everybody would be fifty million notifications.
  */
 @injectable()
