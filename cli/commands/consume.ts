@@ -13,6 +13,7 @@ interface ConsumeFlags {
   readonly expression: string;
   readonly type: string;
   readonly model: 'clustering' | 'broadcasting';
+  readonly orderly?: boolean;
   readonly allocate?: string;
   readonly count?: number;
   readonly json?: boolean;
@@ -51,6 +52,7 @@ export function register(program: Command): void {
         .choices(['clustering', 'broadcasting'])
         .default('clustering'),
     )
+    .option('--orderly', 'lock each queue for this member of the group, as ordered consumers of the Java client do')
     .option('--allocate <rule>', 'how the group shares the queues out; the same for all members (below)')
     .option('--count <messages>', 'end after so many messages', wholeNumber(1, 2 ** 31 - 1))
     .option('--json', 'one JSON object for each message, with all its fields')
@@ -67,6 +69,7 @@ async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventE
     ...(allocation === undefined ? {} : { allocation }),
     from: flags.from,
     model: flags.model,
+    orderly: flags.orderly === true,
     // One at a time: what was printed is what was consumed, also at the end.
     concurrency: 1,
     logger: problemsTo(out),

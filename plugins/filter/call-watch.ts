@@ -7,10 +7,15 @@ export type OnBlocked = (blockedMs: number) => void;
 
 /** Writes down every call into a filter that is not built in, so that the watchdog can name one that does not return. */
 export class CallWatch {
-  readonly memory = CallBoard.allocate();
-  readonly #board = new CallBoard(this.memory);
+  readonly #board: CallBoard;
 
-  constructor(private readonly clock: Clock) {}
+  /** `memory`: of a `CallBoard` that the watchdog has; one for each thread. */
+  constructor(
+    private readonly clock: Clock,
+    memory: SharedArrayBuffer,
+  ) {
+    this.#board = new CallBoard(memory);
+  }
 
   /** `compile` may throw; the functions of what it returns may not. */
   compile(name: string, compile: () => CompiledFilter, onBlocked: OnBlocked): CompiledFilter {

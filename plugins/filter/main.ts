@@ -19,9 +19,12 @@ export class Filters implements PluginMain {
   ) {}
 
   async start(): Promise<void> {
-    const { watch } = this.registry;
-    if (watch === undefined) return;
-    const threads = [{ name: 'main', calls: watch.memory }];
+    const { hasForeign, answering, dispatching } = this.registry;
+    if (!hasForeign) return;
+    const threads = [
+      { name: 'main', calls: answering.calls },
+      { name: this.threads.inProcess('reput') ? 'main' : 'reput', calls: dispatching.calls },
+    ];
     this.#watchdog = await startWatchdog(this.threads, { threads, blockedMs: BLOCKED_MS });
   }
 

@@ -19,8 +19,6 @@ export interface GroupChange {
 export class Group implements ConsumerGroup {
   readonly group: string;
   readonly members = new Members();
-  /** Until then its members are not told of changes (Notifier). */
-  quietUntilMonoMs = -Infinity;
   readonly #subscriptions = new Subscriptions();
   #habits: Habits;
   /** Whose habits the group has. */

@@ -116,7 +116,7 @@ export class ConsumerTable implements Consumers {
     if (group === undefined || member === undefined) return undefined;
     const about = { group: name, clientId: member.clientId, client: connection.remote };
     this.#logger.info(about, why);
-    if (group.members.empty) {
+    if (group.members.count === 0) {
       this.#groups.delete(name);
       for (const listener of this.#listeners) listener.unregister(name);
       this.#logger.info({ group: name }, 'consumer group has no member any more');

@@ -49,8 +49,9 @@ export class Members {
     return this.#byClient;
   }
 
-  get empty(): boolean {
-    return this.#byConnection.size === 0;
+  /** Connections, not client ids. */
+  get count(): number {
+    return this.#byConnection.size;
   }
 
   get(connection: Connection): Member | undefined {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../kernel/base/errors.js';
-import { crowd, type CrowdWish } from './bench/crowd.js';
+import { crowd, type CrowdWish, type Served } from './bench/crowd.js';
 import { startTarget } from './support/target.js';
 
 const usage = `npm run bench:crowd -- [options]   many clients of one broker; answers of their registration, memory, notifications
@@ -9,7 +9,9 @@ const usage = `npm run bench:crowd -- [options]   many clients of one broker; an
   --groups N    groups that they share evenly (100)
   --topics N    topics that each group subscribes to beside its retry topic (1)
   --ask         clients ask for their group's members whenever they are told that it changed
-  --steady S    seconds of heartbeats at 333 a second afterwards (10)
+  --rate N      registrations a second while they come, then heartbeats a second (333: 10,000 clients, one in 30 s each)
+  --steady S    seconds of heartbeats afterwards (10)
+  --broker A --pid P   a broker that runs already, by address and process id
   --jvm         the real 4.9.7 broker instead of ours
 `;
 
@@ -22,7 +24,10 @@ async function main(args: string[]): Promise<void> {
       groups: { type: 'string', default: '100' },
       topics: { type: 'string', default: '1' },
       ask: { type: 'boolean', default: false },
+      rate: { type: 'string', default: '333' },
       steady: { type: 'string', default: '10' },
+      broker: { type: 'string' },
+      pid: { type: 'string' },
       jvm: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -36,14 +41,20 @@ async function main(args: string[]): Promise<void> {
     groups: Number(values.groups),
     topicsPerGroup: Number(values.topics),
     ask: values.ask,
+    perSecond: Number(values.rate),
     steadySeconds: Number(values.steady),
   };
+  if (values.broker !== undefined) return report(wish, { broker: values.broker, brokerPid: Number(values.pid) });
   const target = await startTarget({ kind: values.jvm ? 'jvm' : 'kernel' });
   try {
-    process.stdout.write(`${JSON.stringify({ ...wish, ...(await crowd(wish, target)) }, null, 2)}\n`);
+    await report(wish, target);
   } finally {
     await target.stop();
   }
+}
+
+async function report(wish: CrowdWish, served: Served): Promise<void> {
+  process.stdout.write(`${JSON.stringify({ ...wish, ...(await crowd(wish, served)) }, null, 2)}\n`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -7,10 +7,6 @@ import { consumerOf, subscriptionTo } from '../../support/send-pull.js';
 import { until } from '../../support/until.js';
 import type { Target } from '../support/target.js';
 
-/** So many heartbeats are on their way at a time while the crowd comes. */
-const COMING = 32;
-/** In the steady state heartbeats come spread over time: 10,000 clients, one in 30 s each, are 333 a second. */
-const STEADY_PER_SECOND = 333;
 const TOLD_DEADLINE_MS = 60_000;
 const MEBIBYTE = 2 ** 20;
 
@@ -20,8 +16,13 @@ export interface CrowdWish {
   readonly topicsPerGroup: number;
   /** Clients ask who is in the group (38) when they are told that it changed, as those of RocketMQ do. */
   readonly ask: boolean;
+  /** Registrations a second while the crowd comes, and heartbeats a second afterwards. */
+  readonly perSecond: number;
   readonly steadySeconds: number;
 }
+
+/** A broker: `host:port` and its process. */
+export type Served = Pick<Target, 'broker' | 'brokerPid'>;
 
 export interface CrowdFigures {
   readonly subscriptions: number;
@@ -33,26 +34,22 @@ export interface CrowdFigures {
   readonly toldSeconds: number;
   readonly rssMebibytes: number;
   readonly cpuSecondsComing: number;
+  readonly failedAsks: number;
   readonly bytesReadMebibytes: number;
 }
 
 /** Lets a crowd of clients join, waits until all know of each other, and keeps them alive for a while. */
-export async function crowd(wish: CrowdWish, target: Target): Promise<CrowdFigures> {
+export async function crowd(wish: CrowdWish, target: Served): Promise<CrowdFigures> {
   const cpuBefore = processStats(target.brokerPid)?.cpuMicros ?? 0;
   const members = Array.from({ length: wish.clients }, (_, index) => new CrowdMember(index, wish));
   const began = performance.now();
-  const come: number[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let member = members[next++]; member !== undefined; member = members[next++])
-      come.push(await member.join(target.broker));
-  };
-  await Promise.all(Array.from({ length: COMING }, lane));
+  const come = await paced(wish.clients, wish.perSecond, (i) => members[i]?.join(target.broker));
   const joined = performance.now();
   await until(() => members.every((member) => member.told), 'every client was told of its group', TOLD_DEADLINE_MS);
   const told = performance.now();
   const cpuMicros = (processStats(target.brokerPid)?.cpuMicros ?? 0) - cpuBefore;
-  const steady = await steadily(members, wish.steadySeconds);
+  const beats = wish.steadySeconds * wish.perSecond;
+  const steady = await paced(beats, wish.perSecond, (i) => members[i % members.length]?.beat());
   const figures = {
     subscriptions: wish.clients * (wish.topicsPerGroup + 1),
     comeSeconds: round((joined - began) / 1000),
@@ -62,6 +59,7 @@ export async function crowd(wish: CrowdWish, target: Target): Promise<CrowdFigur
     toldSeconds: round((told - joined) / 1000),
     rssMebibytes: residentMebibytes(target.brokerPid),
     cpuSecondsComing: round(cpuMicros / 1e6),
+    failedAsks: members.reduce((sum, { failedAsks }) => sum + failedAsks, 0),
     bytesReadMebibytes: Math.round(members.reduce((sum, { bytesRead }) => sum + bytesRead, 0) / MEBIBYTE),
   };
   for (const member of members) member.leave();
@@ -71,6 +69,8 @@ export async function crowd(wish: CrowdWish, target: Target): Promise<CrowdFigur
 /** One connection in one group. */
 class CrowdMember {
   notifications = 0;
+  /** Not answered within 10 s, or when everything ends. */
+  failedAsks = 0;
   #client: RawClient | undefined;
   readonly #body: Buffer;
 
@@ -110,7 +110,9 @@ class CrowdMember {
       if (code !== RequestCode.NOTIFY_CONSUMER_IDS_CHANGED) return undefined;
       this.notifications++;
       if (this.wish.ask)
-        void client.ask(RequestCode.GET_CONSUMER_LIST_BY_GROUP, { ext: { consumerGroup: this.group } });
+        client
+          .ask(RequestCode.GET_CONSUMER_LIST_BY_GROUP, { ext: { consumerGroup: this.group } })
+          .catch(() => this.failedAsks++);
       return undefined;
     };
     return this.beat();
@@ -128,19 +130,23 @@ class CrowdMember {
   }
 }
 
-async function steadily(members: readonly CrowdMember[], seconds: number): Promise<number[]> {
-  const took: number[] = [];
-  const beats: Promise<number>[] = [];
+/** Begins so many calls, spread evenly whether or not the ones before are answered; resolves to what they resolved to. */
+async function paced(
+  count: number,
+  perSecond: number,
+  call: (i: number) => Promise<number> | undefined,
+): Promise<number[]> {
   const began = performance.now();
-  for (let i = 0; i < seconds * STEADY_PER_SECOND; i++) {
-    const dueMs = (i * 1000) / STEADY_PER_SECOND;
-    const waitMs = dueMs - (performance.now() - began);
+  const calls: Promise<number>[] = [];
+  for (let i = 0; i < count; i++) {
+    const waitMs = began + (i * 1000) / perSecond - performance.now();
     if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    const member = members[i % members.length];
-    if (member !== undefined) beats.push(member.beat().then((ms) => took.push(ms)));
+    const called = call(i);
+    // Awaited at the end; until then a failure is nobody's.
+    called?.catch(() => undefined);
+    if (called !== undefined) calls.push(called);
   }
-  await Promise.all(beats);
-  return took;
+  return Promise.all(calls);
 }
 
 function quantiles(values: number[]): CrowdFigures['comeMs'] {

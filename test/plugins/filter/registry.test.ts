@@ -208,13 +208,13 @@ describe('filter registry', () => {
   });
 
   it('watches calls into filters that are not built in, and only those', () => {
-    assert.equal(setUp(sql92).registry.watch, undefined);
+    assert.equal(setUp(sql92).registry.hasForeign, false);
     const seen: unknown[] = [];
     const { registry, clock, logger } = setUp(
       sql92,
       plugin('slow', () => ({ matches: () => look() })),
     );
-    const board = new CallBoard(registry.watch!.memory);
+    const board = new CallBoard(registry.answering.calls);
     const look = (): boolean => seen.push(board.running()?.name) > 0;
     assert.equal(registry.compile('SLOW', 'x').matches?.(none), true);
     assert.deepEqual(seen, ['filter plugin slow with the expression x']);

@@ -25,7 +25,7 @@ const layers: readonly Layer[] = [
       'store/**',
       'protocol/**',
       'plugins/filter/*/rule',
-      'plugins/filter/{contract,guard}',
+      'plugins/filter/{contract,compiler}',
       'workers/*/contract',
       'workers/urls',
     ],
