@@ -73,15 +73,18 @@ export const servingOptions = [
   integer('maxDelayTime', 40, '', 'bound of what the original computes for slaves', {
     accepted: 'not yet: comes with replication',
   }),
-  flag('slaveReadEnable', false, 'suggests a slave to consumers that read far behind', {
-    accepted: 'not yet: comes with replication',
-  }),
-  flag('disableConsumeIfConsumerReadSlowly', false, 'stops groups that fall behind by consumerFallbehindThreshold', {
-    refused: [{ value: true, why: 'stopping slow groups is not there yet' }],
-  }),
+  flag(
+    'slaveReadEnable',
+    false,
+    'pull answers name the broker that a group reads from, another one while it is far behind',
+  ),
+  flag(
+    'disableConsumeIfConsumerReadSlowly',
+    false,
+    'switches off groups that read too far behind, until updateSubGroup',
+  ),
   integer('consumerFallbehindThreshold', 17_179_869_184, 'bytes', 'see disableConsumeIfConsumerReadSlowly', {
     max: LONG_MAX,
-    accepted: 'not yet: see disableConsumeIfConsumerReadSlowly',
   }),
   integer('flushConsumerOffsetInterval', 5000, 'ms', 'between two writes of consumerOffset.json', { min: 10 }),
   integer('registerNameServerPeriod', 30_000, 'ms', 'between two registrations; the original clamps it to 10 to 60 s', {

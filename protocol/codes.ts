@@ -168,6 +168,7 @@ const languageNames = Object.keys(LanguageCode);
 
 /** 4.9: MQVersion ordinals, as they stand in the `version` field of each command. */
 export const Version = {
+  V3_0_7_SNAPSHOT: 28,
   V3_0_11: 37,
   V3_1_8_SNAPSHOT: 62,
   V3_4_9: 121,

@@ -16,16 +16,18 @@ import { received } from '../received.js';
 import type { ClientReply } from '../transport/channel.js';
 import type { MessageQueue } from '../transport/message-queue.js';
 import type { Transport } from '../transport/transport.js';
-import { ABANDONED, type ConsumeResult } from './dispatcher.js';
+import { ABANDONED, type ConsumeResult } from './listener.js';
 
 /** What a broker may ask of a consumer. */
 export interface Asked {
   readonly group: string;
+  readonly orderly: boolean;
   rebalance(): void;
   resetOffsets(offsets: readonly (readonly [MessageQueue, number])[]): void;
   /** Offsets in memory of the queues of a topic; of all topics when it is empty. */
   offsets(topic: string): readonly (readonly [MessageQueue, number])[];
-  runningInfo(): Buffer;
+  /** `listeners`: with what runs in them now. */
+  runningInfo(listeners: boolean): Buffer;
   consumeDirectly(message: ReceivedMessage, queue: MessageQueue): Promise<ConsumeResult | typeof ABANDONED>;
 }
 
@@ -46,8 +48,8 @@ export function serveBrokers(transport: Transport, asked: Asked, clock: Clock): 
     return ok(writeJson({ messageQueueTable: queueTableMap(table, (offset: number) => offset) }));
   });
   transport.handle(RequestCode.GET_CONSUMER_RUNNING_INFO, (request) => {
-    const { consumerGroup } = decodeGetConsumerRunningInfo(request.ext);
-    return consumerGroup === asked.group ? ok(asked.runningInfo()) : notHere(consumerGroup);
+    const { consumerGroup, jstackEnable } = decodeGetConsumerRunningInfo(request.ext);
+    return consumerGroup === asked.group ? ok(asked.runningInfo(jstackEnable)) : notHere(consumerGroup);
   });
   transport.handle(RequestCode.CONSUME_MESSAGE_DIRECTLY, async (request) => {
     const { consumerGroup, brokerName } = decodeConsumeMessageDirectly(request.ext);
@@ -93,5 +95,5 @@ async function consumeDirectly(request: Request, brokerName: string, asked: Aske
     }
   }
   const spentTimeMills = Math.round(clock.monoMs() - beganMs);
-  return writeJson({ autoCommit: true, consumeResult, order: false, remark, spentTimeMills });
+  return writeJson({ autoCommit: true, consumeResult, order: asked.orderly, remark, spentTimeMills });
 }

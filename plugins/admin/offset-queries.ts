@@ -1,4 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
+import { encodeDelayOffsetTable } from '../../protocol/bodies/consumer-offset.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import {
@@ -13,17 +14,22 @@ import {
 } from '../../protocol/headers/search-offset-by-timestamp.js';
 import type { Reply, RequestRouter } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
+import { Delays } from '../schedule/contract.js';
 
 /** Where a queue begins and ends, what lies at a time or a place. Unknown queues answer 0 and leave no trace. */
 @injectable()
 export class OffsetQueries {
-  constructor(@inject(Queues) private readonly queues: Queues) {}
+  constructor(
+    @inject(Queues) private readonly queues: Queues,
+    @inject(Delays) private readonly delays: Delays,
+  ) {}
 
   register(router: RequestRouter): void {
     router.handle(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, (request) => this.#byTime(request));
     router.handle(RequestCode.GET_MAX_OFFSET, (request) => this.#max(request));
     router.handle(RequestCode.GET_MIN_OFFSET, (request) => this.#min(request));
     router.handle(RequestCode.GET_EARLIEST_MSG_STORETIME, (request) => this.#earliest(request));
+    router.handle(RequestCode.GET_ALL_DELAY_OFFSET, () => this.#delayOffsets());
   }
 
   async #byTime({ ext }: Request): Promise<Reply> {
@@ -46,6 +52,11 @@ export class OffsetQueries {
       code: ResponseCode.SUCCESS,
       ext: encodeGetMinOffsetResponse({ offset: this.queues.minOffset(topic, queueId) }),
     };
+  }
+
+  /** Progress of each delay level, for slaves. */
+  #delayOffsets(): Reply {
+    return { code: ResponseCode.SUCCESS, body: encodeDelayOffsetTable(this.delays.offsets()) };
   }
 
   /** -1 for an empty or unknown queue. */

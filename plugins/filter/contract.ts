@@ -70,6 +70,23 @@ export function defineFilter(name: string, rule: FilterRule): FilterPlugin {
   return { kind: 'filter', name, rule };
 }
 
+/** Shared memory about the filters that one thread asks: it writes, others read. */
+export interface FilterThread {
+  /** Which call is running (CallBoard). */
+  readonly calls: SharedArrayBuffer;
+  /** What went wrong (FilterCounts). */
+  readonly counts: SharedArrayBuffer;
+}
+
+/** Where another thread finds a filter plugin. */
+export interface FilterModule {
+  readonly address: string;
+  /** Among the broker's filter plugins. */
+  readonly number: number;
+  /** Not built in. */
+  readonly foreign: boolean;
+}
+
 export type AnyPlugin = PluginManifest | FilterPlugin;
 
 /** Every filter of this broker, by the `expressionType` that clients name. */
@@ -83,9 +100,12 @@ export interface FilterRegistry {
    * contract is named in the log, counted, and taken for "does not match". Throws FilterError, also for an unknown type.
    */
   compile(expressionType: string | null | undefined, expression: string): CompiledFilter;
-  /** Addresses of the plugins' modules, as far as they are known, for threads that load them, too. */
-  readonly modules: readonly string[];
+  /** For the dispatching thread, which asks filters, too: the plugins whose modules are known, and its memory. */
+  readonly modules: readonly FilterModule[];
+  readonly dispatching: FilterThread;
   /** How often each plugin broke its contract, by plugin name; only those that did. */
   readonly faults: ReadonlyMap<string, number>;
+  /** How often a call of each plugin blocked its thread for a second or more, counted when it returned. */
+  readonly blocks: ReadonlyMap<string, number>;
 }
 export const FilterRegistry: InjectionToken<FilterRegistry> = Symbol('FilterRegistry');

@@ -1,33 +1,13 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Clock, Logger, Options } from '../../kernel/tokens.js';
-import { RequestCode } from '../../protocol/codes.js';
 import type { ConsumerData, SubscriptionData } from '../../protocol/bodies/heartbeat.js';
-import { encodeNotifyConsumerIdsChanged } from '../../protocol/headers/notify-consumer-ids-changed.js';
 import type { Connection } from '../remoting/contract.js';
+import { Group, type GroupChange } from './consumer-group.js';
 import type { ConsumerGroup, Consumers, ConsumersListener } from './contract.js';
-import { Members, Memberships, type Client } from './members.js';
-import { updateSubscriptions } from './subscriptions.js';
+import { Memberships, type Client } from './members.js';
+import { Notifier } from './notifier.js';
 
-/** One group and its live clients (4.9: ConsumerGroupInfo). */
-class Group implements ConsumerGroup {
-  readonly group: string;
-  readonly members = new Members();
-  readonly subscriptions = new Map<string, SubscriptionData>();
-  consumeType: ConsumerData['consumeType'];
-  messageModel: ConsumerData['messageModel'];
-  consumeFromWhere: ConsumerData['consumeFromWhere'];
-
-  constructor(data: ConsumerData) {
-    this.group = data.groupName;
-    this.consumeType = data.consumeType;
-    this.messageModel = data.messageModel;
-    this.consumeFromWhere = data.consumeFromWhere;
-  }
-
-  get channels(): Members['byClient'] {
-    return this.members.byClient;
-  }
-}
+const HABITS_CHANGED = 'consumer group changed how it consumes: all its members should do the same';
 
 /** 4.9: ConsumerManager. */
 @injectable()
@@ -37,17 +17,28 @@ export class ConsumerTable implements Consumers {
   readonly #logger: Logger;
   readonly #groups = new Map<string, Group>();
   readonly #memberships = new Memberships();
-  readonly #toNotify = new Set<string>();
+  readonly #notifier: Notifier;
   readonly #listeners: ConsumersListener[] = [];
 
-  constructor(@inject(Options) options: Options, @inject(Clock) clock: Clock, @inject(Logger) logger: Logger) {
+  constructor(
+    @inject(Options) options: Options,
+    @inject(Clock) clock: Clock,
+    @inject(Logger) logger: Logger,
+    @inject(Notifier) notifier: Notifier,
+  ) {
     this.#options = options;
     this.#clock = clock;
     this.#logger = logger;
+    this.#notifier = notifier;
   }
 
   group(group: string): ConsumerGroup | undefined {
     return this.#groups.get(group);
+  }
+
+  /** Body of GET_CONSUMER_LIST_BY_GROUP; undefined when the group has no member. */
+  idList(group: string): Buffer | undefined {
+    return this.#groups.get(group)?.idList;
   }
 
   subscription(group: string, topic: string): SubscriptionData | undefined {
@@ -84,35 +75,25 @@ export class ConsumerTable implements Consumers {
       group = new Group(data);
       this.#groups.set(data.groupName, group);
     }
-    group.consumeType = data.consumeType;
-    group.messageModel = data.messageModel;
-    group.consumeFromWhere = data.consumeFromWhere;
-    const { member, joined, replaced } = group.members.seen(client, this.#clock.monoMs());
+    const change = group.heard(client, data, this.#clock.monoMs());
     this.#memberships.add(client.connection, data.groupName);
-    const change = updateSubscriptions(group.subscriptions, member, group.members, data.subscriptionDataSet);
-    const about = { group: data.groupName, clientId: client.clientId, client: client.connection.remote };
-    if (joined) this.#logger.info({ ...about, consumeType: data.consumeType }, 'consumer joined');
-    if (replaced !== undefined && !replaced.connection.closed) {
-      this.#logger.warn({ ...about, other: replaced.connection.remote }, 'client id is in use on two connections');
-    }
-    if (change.topicsChanged || change.replaced.length > 0) {
-      const { added, removed, replaced: changed } = change;
-      this.#logger.info({ ...about, added, removed, changed }, 'subscriptions changed');
-    }
+    this.#log(group, client, change);
     for (const listener of this.#listeners) listener.register(data.groupName, group.subscriptions.values());
-    if (notify && (joined || change.topicsChanged)) this.#notify(data.groupName);
+    if (notify && (change.joined || change.subscriptions.topicsChanged)) this.#notify(group);
   }
 
   /** 4.9: unregisterConsumer. */
   leave(connection: Connection, group: string, notify: boolean): void {
     this.#memberships.remove(connection, group);
-    if (this.#remove(group, connection, 'consumer left') && notify) this.#notify(group);
+    const left = this.#remove(group, connection, 'consumer left');
+    if (left !== undefined && notify) this.#notify(left);
   }
 
   /** 4.9: doChannelCloseEvent. */
   closed(connection: Connection): void {
     for (const group of this.#memberships.take(connection)) {
-      if (this.#remove(group, connection, 'consumer gone: its connection closed')) this.#notify(group);
+      const left = this.#remove(group, connection, 'consumer gone: its connection closed');
+      if (left !== undefined) this.#notify(left);
     }
   }
 
@@ -128,35 +109,35 @@ export class ConsumerTable implements Consumers {
     }
   }
 
-  #remove(name: string, connection: Connection, why: string): boolean {
+  #remove(name: string, connection: Connection, why: string): Group | undefined {
     const group = this.#groups.get(name);
-    const member = group?.members.remove(connection);
-    if (group === undefined || member === undefined) return false;
-    this.#logger.info({ group: name, clientId: member.clientId, client: connection.remote }, why);
-    if (group.members.empty) {
+    const before = group?.habits;
+    const member = group?.left(connection);
+    if (group === undefined || member === undefined) return undefined;
+    const about = { group: name, clientId: member.clientId, client: connection.remote };
+    this.#logger.info(about, why);
+    if (group.members.count === 0) {
       this.#groups.delete(name);
       for (const listener of this.#listeners) listener.unregister(name);
       this.#logger.info({ group: name }, 'consumer group has no member any more');
-    }
-    return true;
+    } else if (group.habits !== before) this.#logger.info({ group: name, before, now: group.habits }, HABITS_CHANGED);
+    return group;
   }
 
-  /** Once per group and turn: when a thousand members come back at once, each change would tell a thousand. */
-  #notify(group: string): void {
-    if (!this.#options.notifyConsumerIdsChangedEnable) return;
-    if (this.#toNotify.size === 0) setImmediate(() => this.#tell());
-    this.#toNotify.add(group);
+  #notify(group: Group): void {
+    if (this.#options.notifyConsumerIdsChangedEnable) this.#notifier.changed(group);
   }
 
-  #tell(): void {
-    for (const name of this.#toNotify) {
-      const group = this.#groups.get(name);
-      if (group === undefined) continue;
-      const ext = encodeNotifyConsumerIdsChanged({ consumerGroup: name });
-      for (const member of group.members.all()) {
-        if (!member.connection.closed) member.connection.notify(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, ext);
-      }
+  /** One line for each change: heartbeats that repeat what is known say nothing. */
+  #log(group: Group, client: Client, { joined, replaced, subscriptions, habitsBefore: before }: GroupChange): void {
+    const about = { group: group.group, clientId: client.clientId, client: client.connection.remote };
+    if (joined) this.#logger.info({ ...about, consumeType: group.habits.consumeType }, 'consumer joined');
+    if (replaced !== undefined && !replaced.connection.closed) {
+      this.#logger.warn({ ...about, other: replaced.connection.remote }, 'client id is in use on two connections');
     }
-    this.#toNotify.clear();
+    if (before !== undefined) this.#logger.warn({ ...about, before, now: group.habits }, HABITS_CHANGED);
+    const { added, removed, replaced: changed } = subscriptions;
+    if (added.length + removed.length + changed.length > 0)
+      this.#logger.info({ ...about, added, removed, changed }, 'subscriptions changed');
   }
 }

@@ -25,10 +25,12 @@ export interface ClientChannel {
 
 export interface ConsumerGroup {
   readonly group: string;
-  readonly consumeType: ConsumerData['consumeType'];
-  readonly messageModel: ConsumerData['messageModel'];
-  readonly consumeFromWhere: ConsumerData['consumeFromWhere'];
+  /** Those of the member that joined or changed last. */
+  readonly habits: Pick<ConsumerData, 'consumeType' | 'messageModel' | 'consumeFromWhere'>;
+  /** By client id; of two connections with one id the newest. */
   readonly channels: ReadonlyMap<string, ClientChannel>;
+  /** All of them, also where two have one client id. */
+  readonly connections: Iterable<ClientChannel>;
   readonly subscriptions: ReadonlyMap<string, SubscriptionData>;
 }
 

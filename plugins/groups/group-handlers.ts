@@ -31,8 +31,8 @@ const onSlave: Reply = {
   remark: "Can't modify topic or subscription group from slave broker, please execute it from master broker.",
 };
 
-function connectionsOf(channels: ReadonlyMap<string, ClientChannel>): ClientConnection[] {
-  return [...channels.values()].map(({ clientId, connection, language, version }) => {
+function connectionsOf(channels: Iterable<ClientChannel>): ClientConnection[] {
+  return [...channels].map(({ clientId, connection, language, version }) => {
     return { clientId, clientAddr: connection.remote, language, version };
   });
 }
@@ -112,11 +112,9 @@ export class GroupHandlers {
       return { code: ResponseCode.CONSUMER_NOT_ONLINE, remark: `the consumer group[${consumerGroup}] not online` };
     }
     const body = encodeConsumerConnection({
-      connectionSet: connectionsOf(group.channels),
+      connectionSet: connectionsOf(group.connections),
       subscriptionTable: group.subscriptions,
-      consumeType: group.consumeType,
-      messageModel: group.messageModel,
-      consumeFromWhere: group.consumeFromWhere,
+      ...group.habits,
     });
     return { code: ResponseCode.SUCCESS, body };
   }
@@ -127,7 +125,10 @@ export class GroupHandlers {
     if (channels === undefined) {
       return { code: ResponseCode.SYSTEM_ERROR, remark: `the producer group[${producerGroup}] not exist` };
     }
-    return { code: ResponseCode.SUCCESS, body: encodeProducerConnection({ connectionSet: connectionsOf(channels) }) };
+    return {
+      code: ResponseCode.SUCCESS,
+      body: encodeProducerConnection({ connectionSet: connectionsOf(channels.values()) }),
+    };
   }
 
   #allProducers(): Reply {

@@ -8,6 +8,7 @@ import { Consumers, Producers, SubscriptionGroups } from './contract.js';
 import { GroupHandlers } from './group-handlers.js';
 import { GroupTable } from './group-table.js';
 import { GroupsFile } from './groups-file.js';
+import { Notifier } from './notifier.js';
 import { ProducerTable } from './producer-table.js';
 import { QueueLocks } from './queue-locks.js';
 
@@ -78,11 +79,13 @@ export const manifest: PluginManifest = {
   setup(container) {
     container.registerSingleton(GroupsFile);
     container.registerSingleton(GroupTable);
+    container.registerSingleton(Notifier);
     container.registerSingleton(ConsumerTable);
     container.registerSingleton(ProducerTable);
     container.register(SubscriptionGroups, { useToken: GroupTable });
     container.register(Consumers, { useToken: ConsumerTable });
     container.register(Producers, { useToken: ProducerTable });
+    container.registerSingleton(QueueLocks);
     container.registerSingleton(ClientHandlers);
     container.registerSingleton(GroupHandlers);
   },

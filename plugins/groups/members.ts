@@ -1,4 +1,4 @@
-import type { SubscriptionData } from '../../protocol/bodies/heartbeat.js';
+import type { ConsumerData, SubscriptionData } from '../../protocol/bodies/heartbeat.js';
 import type { Connection } from '../remoting/contract.js';
 import type { ClientChannel } from './contract.js';
 
@@ -10,6 +10,11 @@ export interface Client {
   readonly version: number;
 }
 
+const nothingSent: ReadonlyMap<string, SubscriptionData> = new Map();
+
+/** How a member consumes, whatever it subscribes to. */
+export type Habits = Pick<ConsumerData, 'consumeType' | 'messageModel' | 'consumeFromWhere'>;
+
 /** One client of one group on one connection. */
 export class Member implements ClientChannel {
   readonly clientId: string;
@@ -18,7 +23,9 @@ export class Member implements ClientChannel {
   readonly version: number;
   lastSeenMonoMs: number;
   /** What it subscribed to in its last heartbeat, by topic; empty for producers. */
-  sent: ReadonlyMap<string, SubscriptionData> = new Map();
+  sent: ReadonlyMap<string, SubscriptionData> = nothingSent;
+  /** Of its last heartbeat; undefined for producers. */
+  habits: Habits | undefined;
 
   constructor(client: Client, nowMonoMs: number) {
     this.clientId = client.clientId;
@@ -42,8 +49,9 @@ export class Members {
     return this.#byClient;
   }
 
-  get empty(): boolean {
-    return this.#byConnection.size === 0;
+  /** Connections, not client ids. */
+  get count(): number {
+    return this.#byConnection.size;
   }
 
   get(connection: Connection): Member | undefined {
@@ -79,6 +87,7 @@ export class Members {
     this.#byConnection.delete(connection);
     if (this.#byClient.get(member.clientId) !== member) return member;
     this.#byClient.delete(member.clientId);
+    if (this.#byClient.size === this.#byConnection.size) return member;
     for (const other of this.#byConnection.values()) {
       if (other.clientId === member.clientId) this.#byClient.set(other.clientId, other);
     }

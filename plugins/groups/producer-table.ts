@@ -83,6 +83,6 @@ export class ProducerTable implements Producers {
     const member = members?.remove(connection);
     if (members === undefined || member === undefined) return;
     this.#logger.info({ group, clientId: member.clientId, client: connection.remote }, why);
-    if (members.empty) this.#groups.delete(group);
+    if (members.count === 0) this.#groups.delete(group);
   }
 }

@@ -46,33 +46,54 @@ function replaces(next: SubscriptionData, current: SubscriptionData, member: Mem
   return true;
 }
 
-/** Brings the group's table to what `member` subscribes to now: the last heartbeat decides which topics the group has. */
-export function updateSubscriptions(
-  table: Map<string, SubscriptionData>,
-  member: Member,
-  members: Members,
-  subscriptions: readonly SubscriptionData[],
-): SubscriptionChange {
-  const added: string[] = [];
-  const removed: string[] = [];
-  const replaced: string[] = [];
-  const sent = new Map<string, SubscriptionData>();
-  for (const next of subscriptions) {
-    sent.set(next.topic, next);
-    const current = table.get(next.topic);
-    if (current === undefined) {
-      table.set(next.topic, next);
-      added.push(next.topic);
-    } else if (replaces(next, current, member, members)) {
-      if (!sameFilter(next, current)) replaced.push(next.topic);
-      table.set(next.topic, next);
+/** A group's subscriptions: of each topic that a live member names, the filter that is in force. */
+export class Subscriptions {
+  readonly table = new Map<string, SubscriptionData>();
+  /** How many members name each topic. */
+  readonly #namedBy = new Map<string, number>();
+
+  /**
+   * Brings the table to what `member` subscribes to now. 4.9 drops every topic that the last heartbeat did not name, so that members
+   * with different topics refuse each other's pulls in turn.
+   */
+  heard(member: Member, members: Members, subscriptions: readonly SubscriptionData[]): SubscriptionChange {
+    const added: string[] = [];
+    const replaced: string[] = [];
+    const sent = new Map<string, SubscriptionData>();
+    for (const next of subscriptions) {
+      const { topic } = next;
+      if (!sent.has(topic) && !member.sent.has(topic)) this.#namedBy.set(topic, (this.#namedBy.get(topic) ?? 0) + 1);
+      sent.set(topic, next);
+      const current = this.table.get(topic);
+      if (current === undefined) {
+        this.table.set(topic, next);
+        added.push(topic);
+      } else if (replaces(next, current, member, members)) {
+        if (!sameFilter(next, current)) replaced.push(topic);
+        this.table.set(topic, next);
+      }
     }
+    const removed = this.#drop([...member.sent.keys()].filter((topic) => !sent.has(topic)));
+    member.sent = sent;
+    return { topicsChanged: added.length + removed.length > 0, added, removed, replaced };
   }
-  for (const topic of table.keys()) {
-    if (sent.has(topic)) continue;
-    table.delete(topic);
-    removed.push(topic);
+
+  left(member: Member): void {
+    this.#drop(member.sent.keys());
   }
-  member.sent = sent;
-  return { topicsChanged: added.length + removed.length > 0, added, removed, replaced };
+
+  #drop(topics: Iterable<string>): string[] {
+    const removed: string[] = [];
+    for (const topic of topics) {
+      const others = (this.#namedBy.get(topic) ?? 0) - 1;
+      if (others > 0) {
+        this.#namedBy.set(topic, others);
+        continue;
+      }
+      this.#namedBy.delete(topic);
+      this.table.delete(topic);
+      removed.push(topic);
+    }
+    return removed;
+  }
 }

@@ -13,3 +13,11 @@ export interface Counters {
   getMissed: number;
 }
 export const Counters: InjectionToken<Counters> = Symbol('Counters');
+
+/** What groups get, by topic. */
+export interface GroupRates {
+  count(group: string, topic: string, messages: number): void;
+  /** Messages per second over the last minute; 0 until two samples of ten seconds are there. */
+  of(group: string, topic: string): number;
+}
+export const GroupRates: InjectionToken<GroupRates> = Symbol('GroupRates');

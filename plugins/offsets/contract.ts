@@ -5,6 +5,8 @@ export interface Offsets {
   /** The committed offset, or -1 when the group never committed for this queue. */
   query(group: string, topic: string, queueId: number): number;
   commit(client: string, group: string, topic: string, queueId: number, offset: number): void;
+  /** As `commit`; returns why it was not done instead of logging it. */
+  tryCommit(client: string, group: string, topic: string, queueId: number, offset: number): string | undefined;
   /** Committed offsets of one group and topic by queue id. */
   ofTopic(group: string, topic: string): ReadonlyMap<number, number> | undefined;
   topicsOf(group: string): string[];

@@ -96,7 +96,7 @@ export class PullChecks {
     const members = this.consumers.group(header.consumerGroup);
     if (members === undefined)
       throw new Refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, "the consumer's group info not exist");
-    if (!group.consumeBroadcastEnable && members.messageModel === 'BROADCASTING')
+    if (!group.consumeBroadcastEnable && members.habits.messageModel === 'BROADCASTING')
       throw new Refused(
         ResponseCode.NO_PERMISSION,
         `the consumer group[${header.consumerGroup}] can not consume by broadcast way`,

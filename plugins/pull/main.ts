@@ -10,14 +10,16 @@ import {
   type PullMessageRequestHeader,
   type PullMessageResponseHeader,
 } from '../../protocol/headers/pull-message.js';
-import { Counters } from '../metrics/contract.js';
+import { Counters, GroupRates } from '../metrics/contract.js';
 import { Offsets } from '../offsets/contract.js';
 import { Connections, RequestRouter, type Connection, type Reply } from '../remoting/contract.js';
 import { Queues } from '../reput/contract.js';
 import { PullChecks, type CheckedPull } from './checks.js';
 import { HeldPulls, type HeldPull } from './held-pulls.js';
+import { OffsetMoved } from './offset-moved.js';
 import type { SelectRequest, Selection } from './selection.js';
-import { MessageSelector } from './selector.js';
+import { ColdPullsBusy, MessageSelector } from './selector.js';
+import { SlowGroups } from './slow-groups.js';
 
 const MASTER_ID = 0;
 
@@ -43,8 +45,11 @@ export class Pull implements PluginMain {
     @inject(Queues) private readonly queues: Queues,
     @inject(PullChecks) private readonly checks: PullChecks,
     @inject(MessageSelector) private readonly selector: MessageSelector,
+    @inject(SlowGroups) private readonly slowGroups: SlowGroups,
     @inject(Offsets) private readonly offsets: Offsets,
     @inject(Counters) private readonly counters: Counters,
+    @inject(GroupRates) private readonly rates: GroupRates,
+    @inject(OffsetMoved) private readonly moved: OffsetMoved,
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
@@ -54,6 +59,7 @@ export class Pull implements PluginMain {
     this.router.handleInPlace(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
     this.connections.onClose((connection) => this.#dropped(connection));
+    this.slowGroups.start();
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;
     this.#sweep = setInterval(() => this.#check(), longPollingEnable ? heldPullCheckIntervalMs : shortPollingTimeMills);
   }
@@ -62,6 +68,7 @@ export class Pull implements PluginMain {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweep);
+    this.slowGroups.close();
     await Promise.all(this.#held.all().map((held) => this.#wake(held)));
   }
 
@@ -76,18 +83,23 @@ export class Pull implements PluginMain {
     if (!(selection instanceof Promise))
       return this.#answer({ request, connection, mayHold, checked, select }, selection);
     const kept = mayHold ? request.copied() : request;
-    return selection.then((late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late));
+    return selection.then(
+      (late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late),
+      busyOrThrow,
+    );
   }
 
   #answer(pull: OpenPull, selection: Selection): Reply | undefined {
     const { request, connection, checked, select } = pull;
     const { header } = checked;
-    this.#count(selection);
+    this.#count(selection, header);
+    if (selection.behindBytes >= 0) this.slowGroups.saw(header, selection.behindBytes);
     if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);
     if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
-    if (code === ResponseCode.PULL_OFFSET_MOVED) this.#logMoved(header, selection, connection);
+    if (selection.status === 'OFFSET_FOUND_NULL') this.#logMissing(header);
+    if (code === ResponseCode.PULL_OFFSET_MOVED) this.moved.note(header, selection, connection);
     const fields = this.#fields(selection, checked);
     if (code !== ResponseCode.SUCCESS)
       return { code, remark: selection.status, ext: encodePullMessageResponse(fields, request.serialize) };
@@ -194,18 +206,19 @@ export class Pull implements PluginMain {
     if (this.#held.count === 0) this.queues.wantArrivals(false);
   }
 
-  #count(selection: Selection): void {
+  #count(selection: Selection, { consumerGroup, topic }: PullMessageRequestHeader): void {
     this.counters.getMessages += selection.messages;
     this.counters.getBytes += selection.bytes;
-    if (selection.messages > 0) this.counters.getFound++;
-    else this.counters.getMissed++;
+    if (selection.messages > 0) {
+      this.counters.getFound++;
+      this.rates.count(consumerGroup, topic, selection.messages);
+    } else this.counters.getMissed++;
   }
 
-  #logMoved(header: PullMessageRequestHeader, { status, nextOffset }: Selection, connection: Connection): void {
-    const { consumerGroup: group, topic, queueId, queueOffset: asked } = header;
+  #logMissing({ topic, queueId, queueOffset }: PullMessageRequestHeader): void {
     this.logger.warn(
-      { group, topic, queueId, asked, moved: nextOffset, status, client: connection.remote },
-      'pull offset moved',
+      { topic, queueId, queueOffset, remedy: 'restart the broker: missing queue files are built again from the log' },
+      'the ConsumeQueue file of an offset is missing: the consumer waits there',
     );
   }
 }
@@ -233,6 +246,11 @@ function sendRecords(
   connection.written(at);
 }
 
+function busyOrThrow(error: unknown): Reply {
+  if (error instanceof ColdPullsBusy) return { code: ResponseCode.SYSTEM_BUSY, remark: error.message, ext: {} };
+  throw error;
+}
+
 /** 4.9: the switch over GetMessageStatus in PullMessageProcessor#processRequest. */
 function codeOf({ status }: Selection, offset: number): number {
   switch (status) {
@@ -241,7 +259,6 @@ function codeOf({ status }: Selection, offset: number): number {
     case 'MESSAGE_WAS_REMOVING':
     case 'NO_MATCHED_MESSAGE':
       return ResponseCode.PULL_RETRY_IMMEDIATELY;
-    case 'NO_MATCHED_LOGIC_QUEUE':
     case 'NO_MESSAGE_IN_QUEUE':
       return offset === 0 ? ResponseCode.PULL_NOT_FOUND : ResponseCode.PULL_OFFSET_MOVED;
     case 'OFFSET_FOUND_NULL':

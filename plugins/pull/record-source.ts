@@ -3,6 +3,7 @@ import { readInt32, readInt64 } from '../../protocol/int64.js';
 import { MESSAGE_MAGIC, MAGIC_AT, PHYSICAL_OFFSET_AT, measure } from '../../protocol/message/record.js';
 import type { LogReader } from '../commitlog/contract.js';
 import { RecordProperties, type CompiledFilter } from '../filter/contract.js';
+import type { ColdReads } from './cold-reads.js';
 import { HotBlocks, type RecordSlice } from './hot-blocks.js';
 
 /** A record that a queue unit points to. */
@@ -26,8 +27,11 @@ export class RecordSource {
   readonly #blocks: HotBlocks;
   readonly #properties = new RecordProperties();
 
-  constructor(private readonly log: LogReader) {
-    this.#blocks = new HotBlocks(log);
+  constructor(
+    private readonly log: LogReader,
+    private readonly reads: ColdReads,
+  ) {
+    this.#blocks = new HotBlocks(log, reads);
   }
 
   /** True when reading them cannot wait for a disk: they lie near the tail, or were brought before. */
@@ -71,7 +75,7 @@ export class RecordSource {
     take: TakeRecord,
   ): Promise<Candidate | undefined> {
     // At the same time: records that lie far apart wait for one read after the other otherwise.
-    const spans = await Promise.all(spansOf(candidates).map((span) => this.#readSpan(span)));
+    const spans = await Promise.all(spansOf(candidates).map((records) => this.#coldSpan(records)));
     for (const { records, bytes } of spans) {
       if (bytes === undefined) return records[0];
       const start = records[0].physicalOffset;
@@ -85,16 +89,19 @@ export class RecordSource {
   }
 
   /** Without bytes when they are not there any more. */
-  async #readSpan(records: readonly Candidate[]): Promise<{ records: readonly Candidate[]; bytes?: Buffer }> {
+  #coldSpan(records: readonly Candidate[]): Promise<{ records: readonly Candidate[]; bytes?: Buffer }> {
+    const [{ physicalOffset: start }] = records;
     const last = records[records.length - 1];
-    const bytes = Buffer.allocUnsafe(last.physicalOffset + last.size - records[0].physicalOffset);
-    try {
-      await this.log.readIntoAsync(bytes, 0, bytes.length, records[0].physicalOffset);
-      return { records, bytes };
-    } catch (error) {
-      if (error instanceof KernelError) return { records };
-      throw error;
-    }
+    return this.reads.run(async () => {
+      const bytes = Buffer.allocUnsafe(last.physicalOffset + last.size - start);
+      try {
+        await this.log.readIntoAsync(bytes, 0, bytes.length, start);
+        return { records, bytes };
+      } catch (error) {
+        if (error instanceof KernelError) return { records };
+        throw error;
+      }
+    });
   }
 
   /** From the blocks; alone when it is not there, or when its block reaches into a segment that is gone. */

@@ -6,10 +6,12 @@ import type { CompiledFilter } from '../filter/contract.js';
 import type { ExtLook } from '../reput/contract.js';
 import type { Candidate } from './record-source.js';
 
-/** Units of one pull whose records are read, at most (4.9: 16,000 bytes of the ConsumeQueue). */
+/** Units of one pull whose records are read, at most (4.9: 16,000 bytes of the ConsumeQueue), unless it asks for more messages. */
 const CANDIDATES_MAX = 800;
-/** Units looked at, at most: those that do not match by the queue alone cost little. */
-const UNITS_MAX = 8 * CANDIDATES_MAX;
+/** 4.9 looks at as many as are asked for, whatever number that is. */
+const ASKED_MAX = 8192;
+/** Units looked at, at most, unless it asks for more messages: those that do not match by the queue alone cost little. */
+export const UNITS_MAX = 8 * CANDIDATES_MAX;
 /** Units asked for at a time: most pulls are full before the first piece ends. */
 const PIECE_UNITS = 64;
 const LATER_PIECE_UNITS = 1024;
@@ -28,6 +30,14 @@ export function unitMayMatch(
   return place === undefined || matchesTagsCode(place.tagsLow, place);
 }
 
+export function unitsMax(maxMessages: number): number {
+  return Math.max(UNITS_MAX, candidatesMax(maxMessages));
+}
+
+function candidatesMax(maxMessages: number): number {
+  return Math.max(CANDIDATES_MAX, Math.min(maxMessages, ASKED_MAX));
+}
+
 /** Whether one more message is too much for an answer that has so many. */
 export type IsFull = (messages: number, bytes: number, physicalOffset: number, size: number) => boolean;
 
@@ -43,6 +53,8 @@ export class UnitWalk {
   #pieceWanted = PIECE_UNITS;
   #resumeAt = -1;
   #candidates = 0;
+  readonly #unitsMax: number;
+  readonly #candidatesMax: number;
 
   /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
   constructor(
@@ -50,7 +62,10 @@ export class UnitWalk {
     private readonly ext: ExtLook,
     private readonly filter: CompiledFilter,
     private readonly isFull: IsFull,
+    maxMessages: number,
   ) {
+    this.#unitsMax = unitsMax(maxMessages);
+    this.#candidatesMax = candidatesMax(maxMessages);
     const piece = fetch(0, PIECE_UNITS);
     this.#piece = viewOf(piece);
     this.#pieceBytes = piece.length;
@@ -70,7 +85,7 @@ export class UnitWalk {
 
   /** After others may have read queues: what was read of this one is not there any more. */
   refresh(): void {
-    this.#read(this.taken, Math.max(0, Math.min(LATER_PIECE_UNITS, UNITS_MAX - this.taken)));
+    this.#read(this.taken, Math.max(0, Math.min(LATER_PIECE_UNITS, this.#unitsMax - this.taken)));
   }
 
   /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
@@ -80,7 +95,7 @@ export class UnitWalk {
     // Full: the next pull begins right behind the last one taken, as in 4.9, however far it is to one that matches.
     if (this.isFull(messages, bytes, this.lastPhysical, 0)) return found;
     let total = bytes;
-    for (let at = this.#next(); at >= 0 && this.#candidates < CANDIDATES_MAX; this.taken++, at = this.#next()) {
+    for (let at = this.#next(); at >= 0 && this.#candidates < this.#candidatesMax; this.taken++, at = this.#next()) {
       const piece = this.#piece;
       this.lastPhysical = getInt64(piece, at);
       if (!isRecordAt(piece, at)) continue;
@@ -104,8 +119,8 @@ export class UnitWalk {
   #next(): number {
     const at = (this.taken - this.#pieceFirst) * UNIT_BYTES;
     if (at < this.#pieceBytes) return at;
-    if (this.taken >= UNITS_MAX || this.#pieceBytes < this.#pieceWanted * UNIT_BYTES) return -1;
-    this.#read(this.taken, Math.min(LATER_PIECE_UNITS, UNITS_MAX - this.taken));
+    if (this.taken >= this.#unitsMax || this.#pieceBytes < this.#pieceWanted * UNIT_BYTES) return -1;
+    this.#read(this.taken, Math.min(LATER_PIECE_UNITS, this.#unitsMax - this.taken));
     return this.#pieceBytes > 0 ? 0 : -1;
   }
 

@@ -29,6 +29,10 @@ export interface Queues {
    */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
+  /** False when reading these units, or their ext units, may have to wait for a disk; then `bring` them before `entries`. */
+  areReady(topic: string, queueId: number, offset: number, count: number): boolean;
+  /** Has the units and what follows them read, without holding the thread. */
+  bring(topic: string, queueId: number, offset: number): Promise<void>;
   extUnits(topic: string, queueId: number): ExtLook;
   /** 4.9: getOffsetInQueueByTime. On a pool thread when cold files may have to be read. */
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;

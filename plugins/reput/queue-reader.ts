@@ -6,7 +6,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
-import { type ExtPlace, unitExtOffset } from '../../store/consumequeue/ext-unit.js';
+import { unitExtOffset } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import {
@@ -21,12 +21,16 @@ import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
 import type { ExtLook, QueueEntry, Queues } from './contract.js';
 import { ExtAhead } from './ext-ahead.js';
+import { ReadyUnits } from './ready-units.js';
 import { UnitsAhead } from './units-ahead.js';
 
 /** Of the files that the process may have open. */
 const READ_SHARE = 1 / 4;
 
 const ARRIVALS = 16_384;
+/** Units that are brought at a time: more than one pull looks at. */
+const BROUGHT_UNITS = 16_384;
+const BROUGHT_EXT_BYTES = 1024 * 1024;
 const noUnits = Buffer.alloc(0);
 
 /** The network thread's view of the dispatched queues: offsets from shared memory, units from the files. */
@@ -38,6 +42,7 @@ export class QueueReader implements Queues {
   readonly #ring: ArrivalRing;
   readonly #units = new UnitsAhead();
   readonly #ext = new ExtAhead();
+  readonly #ready: ReadyUnits;
   readonly #unit = Buffer.alloc(UNIT_BYTES);
   #calls: Remote<ReputCalls> | undefined;
 
@@ -57,6 +62,7 @@ export class QueueReader implements Queues {
       mode: 'read',
       ext: state.queueExt,
     });
+    this.#ready = new ReadyUnits(log);
     const ring = (this.#ring = new ArrivalRing(this.arrivals));
     state.wake.add(
       () =>
@@ -100,9 +106,31 @@ export class QueueReader implements Queues {
     const { queueTable } = this.state;
     const available = queueTable.get(row, QueueWord.dispatched) - offset;
     if (available <= 0 || count <= 0 || offset < queueTable.get(row, QueueWord.minimum)) return noUnits;
-    return this.#units.read(row, offset, Math.min(count, available), available, (target, ahead) =>
-      this.#files.readInto(target, topic, queueId, offset, ahead),
-    );
+    return this.#units.read(row, offset, Math.min(count, available), available, (target, ahead) => {
+      const bytes = this.#files.readInto(target, topic, queueId, offset, ahead);
+      this.#ready.learn(row, offset, target, bytes);
+      return bytes;
+    });
+  }
+
+  areReady(topic: string, queueId: number, offset: number, count: number): boolean {
+    if (!this.#mayBeCold()) return true;
+    const { queueTable } = this.state;
+    const row = queueTable.find(topic, queueId);
+    if (row < 0) return true;
+    return this.#ready.has(row, offset, Math.min(count, queueTable.get(row, QueueWord.dispatched) - offset));
+  }
+
+  async bring(topic: string, queueId: number, offset: number): Promise<void> {
+    const row = this.state.queueTable.find(topic, queueId);
+    const available = this.maxOffset(topic, queueId) - offset;
+    if (row < 0 || available <= 0) return;
+    const units = await this.#files.readAsync(topic, queueId, offset, Math.min(available, BROUGHT_UNITS));
+    const first = units.length === 0 ? -1 : unitExtOffset(units, 0);
+    const last = units.length === 0 ? -1 : unitExtOffset(units, units.length - UNIT_BYTES);
+    if (first >= 0 && last > first)
+      await this.#files.ext?.readAsync(topic, queueId, first, Math.min(last - first, BROUGHT_EXT_BYTES));
+    this.#ready.brought(row, offset, units);
   }
 
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
@@ -112,7 +140,7 @@ export class QueueReader implements Queues {
     return {
       physicalOffset: unitPhysicalOffset(unit, 0),
       size: unitSize(unit, 0),
-      tagsCode: extOffset < 0 ? unitTagsCode(unit, 0) : tagsCodeOf(this.extUnits(topic, queueId)(extOffset)),
+      tagsCode: extOffset < 0 ? unitTagsCode(unit, 0) : this.extUnits(topic, queueId)(extOffset)?.unit.tagsCode,
     };
   }
 
@@ -225,8 +253,4 @@ export class QueueReader implements Queues {
     this.state.queueTable.sync();
     for (let row = 0; row < this.state.queueTable.count; row++) this.#arrived(row);
   }
-}
-
-function tagsCodeOf(place: ExtPlace | undefined): bigint | undefined {
-  return place === undefined ? undefined : (BigInt(place.tagsHigh) << 32n) | BigInt(place.tagsLow >>> 0);
 }

@@ -3,6 +3,7 @@ import { Logger, Options } from '../../kernel/tokens.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { FieldError } from '../../protocol/fields.js';
+import { encodeTopicList } from '../../protocol/bodies/topic-list.js';
 import { encodeTopicConfigSerializeWrapper, type TopicConfig } from '../../protocol/bodies/topic-config.js';
 import { decodeDeleteTopicInBroker } from '../../protocol/headers/delete-topic-in-broker.js';
 import { decodeUpdateAndCreateTopic } from '../../protocol/headers/update-and-create-topic.js';
@@ -56,6 +57,9 @@ export class TopicHandlers {
     router.handle(RequestCode.UPDATE_AND_CREATE_TOPIC, (request, connection) => this.#put(request, connection));
     router.handle(RequestCode.DELETE_TOPIC_IN_BROKER, (request, connection) => this.#delete(request, connection));
     router.handle(RequestCode.GET_ALL_TOPIC_CONFIG, () => this.#all());
+    router.handle(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER, () => {
+      return { code: ResponseCode.SUCCESS, body: encodeTopicList({ topicList: [...this.#topics.systemTopics] }) };
+    });
   }
 
   /** 4.9: updateAndCreateTopic. The request's `order` is not stored: the name server's configuration decides it. */

@@ -91,6 +91,12 @@ export class ExtPlace {
     return true;
   }
 
+  /** A copy. */
+  get unit(): ExtUnit {
+    const { buffer, byteOffset } = this.#view;
+    return readExtUnit(Buffer.from(Buffer.from(buffer, byteOffset + this.#at, this.size)), 0)!;
+  }
+
   /** The two halves of the tags code, signed. */
   get tagsHigh(): number {
     return this.#view.getInt32(this.#at + 2);

@@ -5,6 +5,7 @@ import { isValidTopic } from '../../protocol/message/names.js';
 import { listBases } from '../commitlog/segment-check.js';
 import type { StoreFile, StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
+import { readAcross } from '../files/read-across.js';
 import { segmentName } from '../files/paths.js';
 import { ExtFiles, type ExtFilesOptions } from './ext-files.js';
 import { extEndBefore } from './ext-scan.js';
@@ -151,6 +152,14 @@ export class QueueFiles {
     }
     if (done > 0) this.#remember(topic, queueId, folder);
     return done - (done % UNIT_BYTES);
+  }
+
+  /** The same without holding the thread, on descriptors of its own: what else happens to the files meanwhile does not matter. */
+  async readAsync(topic: string, queueId: number, queueOffset: number, count: number): Promise<Buffer> {
+    const dir = this.queueDir(topic, queueId);
+    const target = Buffer.allocUnsafe(count * UNIT_BYTES);
+    const done = await readAcross(this.files, dir, this.fileBytes, target, queueOffset * UNIT_BYTES);
+    return target.subarray(0, done - (done % UNIT_BYTES));
   }
 
   /** The queues that have a folder. What is no queue's is named in `skipped` and left alone. */

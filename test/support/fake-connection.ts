@@ -54,7 +54,7 @@ export class FakeConnection implements Connection {
     this.notified.push({ code, ext, body });
   }
 
-  call(): Promise<PeerResponse> {
+  call(..._asked: Parameters<Connection['call']>): Promise<PeerResponse> {
     return Promise.reject(new Error('a fake connection has no peer'));
   }
 

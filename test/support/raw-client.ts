@@ -1,5 +1,12 @@
 import { connect, type Socket } from 'node:net';
-import { decodeCommand, encodeRequest, Serialize, type ExtFields } from '../../protocol/command.js';
+import {
+  decodeCommand,
+  encodeRequest,
+  encodeResponse,
+  Serialize,
+  type ExtFields,
+  type ResponseFields,
+} from '../../protocol/command.js';
 import { FrameAssembler } from '../../protocol/frame.js';
 import { withLimit } from '../../kernel/threads/with-limit.js';
 
@@ -29,6 +36,8 @@ export class RawClient implements Disposable {
   readonly socket: Socket;
   /** What the server asked or told by itself. */
   readonly requests: Answer[] = [];
+  /** Hears what the server asks and tells, and answers what it asks; silent while undefined. */
+  respond: ((request: Answer) => (ResponseFields & { readonly body?: Buffer }) | undefined) | undefined;
   /** Answers that no request of this client waits for, such as answers to one-way requests. */
   readonly strays: Answer[] = [];
   readonly closed: Promise<void>;
@@ -116,6 +125,8 @@ export class RawClient implements Disposable {
     const answer = { code, remark, ext, body: Buffer.from(command.body), serialize, opaque, oneway };
     if (!command.isResponse) {
       this.requests.push(answer);
+      const response = this.respond?.(answer);
+      if (response !== undefined && !oneway) this.socket.write(encodeResponse(command, response));
       return;
     }
     const waiting = this.#waiting.get(opaque);

@@ -1,5 +1,6 @@
 import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { QueueTableMemory } from '../../kernel/ring/queue-table.js';
+import type { FilterModule, FilterThread } from '../../plugins/filter/contract.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { IndexLayout } from '../../store/index/layout.js';
 import type { IndexMemory } from '../../store/index/shared-index.js';
@@ -67,8 +68,8 @@ export interface FiltersInForce {
 export interface BitmapBoot {
   /** Bits of each message's bitmap. */
   readonly bits: number;
-  /** Addresses of the modules that export the filter plugins. */
-  readonly modules: readonly string[];
+  readonly modules: readonly FilterModule[];
+  readonly thread: FilterThread;
 }
 
 export interface ReputCalls {

@@ -1,33 +1,35 @@
 import { messageOf } from '../../kernel/base/errors.js';
 import type { ServiceContext } from '../../kernel/threads/service.js';
-import {
-  RecordProperties,
-  type CompiledFilter,
-  type FilterPlugin,
-  type FilterRule,
-} from '../../plugins/filter/contract.js';
+import { FilterCompiler, type KnownFilter } from '../../plugins/filter/compiler.js';
+import { RecordProperties, type CompiledFilter, type FilterPlugin } from '../../plugins/filter/contract.js';
 import { setBits } from '../../plugins/filter/bitmap/rule.js';
-import { compileGuarded } from '../../plugins/filter/guard.js';
 import type { DispatchFields } from '../../store/dispatch/read-dispatch.js';
 import type { BitmapBoot, FilterChange, FiltersInForce } from './contract.js';
 
+/** Sets the bits of every message: they say nothing then. */
+const everything: CompiledFilter = { everything: true };
+
 interface GroupFilter {
-  readonly filter: CompiledFilter;
+  filter: CompiledFilter;
   readonly positions: readonly number[];
 }
 
-/** The rules of the boot's modules. One that cannot be loaded here is left out: its filters get no bitmap. */
-export async function loadRules({ modules }: BitmapBoot, { logger }: ServiceContext): Promise<Map<string, FilterRule>> {
-  const rules = new Map<string, FilterRule>();
-  for (const address of modules) {
+/** The plugins of the boot's modules by expression type. One that cannot be loaded here is left out: its filters get no bitmap. */
+export async function loadFilters(
+  { modules }: BitmapBoot,
+  { logger }: ServiceContext,
+): Promise<Map<string, KnownFilter>> {
+  const filters = new Map<string, KnownFilter>();
+  for (const { address, number, foreign } of modules) {
     try {
       const { default: plugin } = (await import(address)) as { default: FilterPlugin };
-      rules.set(plugin.rule.expressionType, plugin.rule);
+      const { name, rule } = plugin;
+      filters.set(rule.expressionType, { name, rule, number, foreign });
     } catch (error) {
       logger.error({ module: address, error: messageOf(error) }, 'a filter plugin cannot be loaded for dispatching');
     }
   }
-  return rules;
+  return filters;
 }
 
 /** Asks the filters of a record's topic which of them it passes (4.9: CommitLogDispatcherCalcBitMap). */
@@ -35,7 +37,7 @@ export class FilterBitmaps {
   readonly #bitmap: Uint8Array;
   readonly #topics = new Map<string, Map<string, GroupFilter>>();
   readonly #properties = new RecordProperties();
-  readonly #faults = new Map<string, number>();
+  readonly #compiler: FilterCompiler;
   #ready = false;
   #lastStoreMs = 0;
   /** Most records have the topic of the one before. */
@@ -43,11 +45,12 @@ export class FilterBitmaps {
   #lastFilters: readonly GroupFilter[] = [];
 
   constructor(
-    bits: number,
-    private readonly rules: ReadonlyMap<string, FilterRule>,
+    { bits, thread }: BitmapBoot,
+    private readonly plugins: ReadonlyMap<string, KnownFilter>,
     private readonly context: ServiceContext,
   ) {
     this.#bitmap = new Uint8Array(bits / 8);
+    this.#compiler = new FilterCompiler(context.logger, context.clock, thread);
   }
 
   /** All filters were told once. */
@@ -87,12 +90,14 @@ export class FilterBitmaps {
     if (groups?.size === 0) this.#topics.delete(topic);
     if (filter === undefined) return true;
     const { expressionType, expression, positions } = filter;
-    const rule = this.rules.get(expressionType);
-    if (rule === undefined) return false;
+    const plugin = this.plugins.get(expressionType);
+    if (plugin === undefined) return false;
     try {
-      const compiled = compileGuarded(rule, expression, (problem) => this.#blame(expressionType, expression, problem));
-      const known = this.#topics.get(topic) ?? new Map<string, GroupFilter>();
-      this.#topics.set(topic, known.set(group, { filter: compiled, positions }));
+      // One that blocked would hold up the messages of all topics again and again: it is asked at pulls only.
+      const known = { filter: everything, positions };
+      known.filter = this.#compiler.compile(plugin, expression, () => (known.filter = everything));
+      const others = this.#topics.get(topic) ?? new Map<string, GroupFilter>();
+      this.#topics.set(topic, others.set(group, known));
       return true;
     } catch (error) {
       this.context.logger.error(
@@ -101,16 +106,5 @@ export class FilterBitmaps {
       );
       return false;
     }
-  }
-
-  /** Counts all, logs the first, the tenth, the hundredth …, so that a broken rule cannot fill the log. */
-  #blame(expressionType: string, expression: string, problem: string): void {
-    const count = (this.#faults.get(expressionType) ?? 0) + 1;
-    this.#faults.set(expressionType, count);
-    if (/^10*$/.test(String(count)))
-      this.context.logger.error(
-        { expressionType, expression: expression.slice(0, 200), problem, count },
-        'a filter plugin broke its contract while dispatching',
-      );
   }
 }

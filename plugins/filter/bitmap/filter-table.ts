@@ -41,7 +41,7 @@ export class FilterTable implements ConsumerFilters {
     this.#hashes = hashesOf(options.maxErrorRateOfBloomFilter);
     this.#telling = new Telling((filter, sinceMs) => this.#told(filter, sinceMs), logger);
     if (options.enableCalcFilterBitMap && options.enableConsumeQueueExt)
-      this.boot = { bits: this.#bits, modules: registry.modules };
+      this.boot = { bits: this.#bits, modules: registry.modules, thread: registry.dispatching };
   }
 
   get bits(): number {

@@ -62,6 +62,11 @@ describe('offset queries', () => {
       assert.equal(await ask(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, ext, 'offset'), offset);
     });
 
+  it('45: progress of each delay level', async () => {
+    const { code, body } = await client.ask(RequestCode.GET_ALL_DELAY_OFFSET);
+    assert.deepEqual([code, body.toString()], [0, '{"offsetTable":{}}']);
+  });
+
   it('30 and 31: maximum and minimum', async () => {
     assert.equal(await ask(RequestCode.GET_MAX_OFFSET, {}, 'offset'), 5);
     assert.equal(await ask(RequestCode.GET_MIN_OFFSET, {}, 'offset'), 0);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { SubscriptionGroups } from '../../../plugins/groups/contract.js';
 import { Offsets } from '../../../plugins/offsets/contract.js';
 import { RequestCode } from '../../../protocol/codes.js';
-import { decodeConsumeStats } from '../../../protocol/bodies/consume-stats.js';
+import { decodeConsumeStats, decodeConsumeStatsList } from '../../../protocol/bodies/consume-stats.js';
 import { decodeGroupList } from '../../../protocol/bodies/group-list.js';
 import { decodeTopicStatsTable } from '../../../protocol/bodies/topic-stats.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -90,6 +91,59 @@ describe('statistics of topics and groups', () => {
     assert.equal((await progress({ consumerGroup: 'G2' })).length, 8);
     await heartbeat(client, 'G2', [subscriptionTo('U')]);
     assert.deepEqual([...new Set((await progress({ consumerGroup: 'G2' })).map(([topic]) => topic))].sort(), ['U']);
+  });
+
+  it('208: offsets outlive their topic, and stand beyond the end of the one made anew', async () => {
+    await send(client, { topic: 'Again', queueId: 0 });
+    await pullAll(client, 1, { topic: 'Again' });
+    broker.get(Offsets).commit('test', 'G3', 'Again', 0, 1);
+    assert.equal((await client.ask(RequestCode.DELETE_TOPIC_IN_BROKER, { ext: { topic: 'Again' } })).code, 0);
+    assert.deepEqual(await progress({ consumerGroup: 'G3' }), []);
+    assert.equal(broker.get(Offsets).query('G3', 'Again', 0), 1);
+    await send(client, { topic: 'Again', queueId: 1 });
+    await pullAll(client, 1, { topic: 'Again', queueId: 1 });
+    const [first] = await progress({ consumerGroup: 'G3' });
+    assert.deepEqual(first, ['Again', 0, 0, 1, 0]);
+  });
+
+  it('317: all groups that there are, by topic, with what they are behind', async () => {
+    for (const group of ['B1', 'B2']) broker.get(SubscriptionGroups).find(group);
+    broker.get(Offsets).commit('test', 'B1', 'T', 0, 2);
+    broker.get(Offsets).commit('test', 'NoGroup', 'T', 0, 2);
+    const ask = async (isOrder: boolean) => {
+      const { code, body } = await client.ask(317, { ext: { isOrder: String(isOrder) } });
+      assert.equal(code, 0);
+      return decodeConsumeStatsList(body);
+    };
+    const { consumeStatsList, brokerAddr, totalDiff } = await ask(false);
+    assert.equal(brokerAddr, `127.0.0.1:${broker.port}`);
+    const groups = new Map(consumeStatsList.flatMap((each) => [...each]));
+    assert.ok(groups.has('TOOLS_CONSUMER') && !groups.has('NoGroup'));
+    assert.deepEqual(groups.get('B2'), []);
+    const [stats, ...more] = groups.get('B1') ?? [];
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      stats?.offsetTable.map(([{ queueId }, { brokerOffset, consumerOffset }]) => [
+        queueId,
+        brokerOffset,
+        consumerOffset,
+      ]),
+      [
+        [0, 3, 2],
+        [1, 1, 0],
+        [2, 0, 0],
+        [3, 0, 0],
+      ],
+    );
+    const all = [...groups.values()].flat().flatMap(({ offsetTable }) => offsetTable);
+    assert.equal(
+      totalDiff,
+      all.reduce((sum, [, { brokerOffset, consumerOffset }]) => sum + brokerOffset - consumerOffset, 0),
+    );
+    assert.deepEqual(
+      new Set((await ask(true)).consumeStatsList.flatMap((each) => [...each.values()]).flat()),
+      new Set(),
+    );
   });
 
   it('300: groups that subscribe to a topic, and those that have offsets of it', async () => {

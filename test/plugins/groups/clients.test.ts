@@ -7,6 +7,7 @@ import {
 import { decodeConsumerList } from '../../../protocol/bodies/consumer-list.js';
 import { bodyOf, type FakeConnection } from '../../support/fake-connection.js';
 import { consumerOf, subscriptionTo } from '../../support/send-pull.js';
+import { until } from '../../support/until.js';
 import { heartbeat, nextTurn, setUp, type SetUp } from './set-up.js';
 
 const G = [consumerOf('G', [subscriptionTo('T')])];
@@ -112,6 +113,31 @@ describe('plugins/groups: NOTIFY_CONSUMER_IDS_CHANGED (40)', () => {
     assert.deepEqual(await told(first), ['40:G']);
   });
 
+  it('tells a large group once for all who join while it rests, and nobody is left out', async () => {
+    const at = setUp();
+    const join = (from: number, count: number): Promise<FakeConnection[]> =>
+      Promise.all(
+        Array.from({ length: count }, async (_, i) => {
+          const connection = at.connections.connect();
+          await heartbeat(at, connection, `c${from + i}`, G);
+          return connection;
+        }),
+      );
+    const members = await join(0, 200);
+    await nextTurn();
+    assert.equal(members[0]?.notified.length, 1);
+    for (let n = 200; n < 210; n++) {
+      members.push(...(await join(n, 1)));
+      await nextTurn();
+    }
+    const last = members.at(-1) ?? assert.fail();
+    assert.equal(last.notified.length, 0);
+    at.clock.advance(20);
+    await until(() => last.notified.length > 0, 'those that joined late are told', 5000);
+    assert.deepEqual([...new Set(members.slice(0, 200).map(({ notified }) => notified.length))], [2]);
+    assert.deepEqual([...new Set(members.slice(200).map(({ notified }) => notified.length))], [1]);
+  });
+
   it('is switched off by the broker for all and by a group for itself', async () => {
     const off = setUp({ notifyConsumerIdsChangedEnable: false });
     const connection = off.connections.connect();
@@ -150,6 +176,11 @@ describe('plugins/groups: who is connected', () => {
     await heartbeat(at, c2, 'X', G);
     await heartbeat(at, c1, 'X', G);
     assert.equal(at.consumers.group('G')?.channels.get('X')?.connection, c2);
+    const shown = decodeConsumerConnection(bodyOf(await at.router.call(203, { ext: { consumerGroup: 'G' } })));
+    assert.deepEqual(
+      shown.connectionSet.map(({ clientAddr }) => clientAddr),
+      [c1.remote, c2.remote],
+    );
     c2.close('test');
     assert.equal(at.consumers.group('G')?.channels.get('X')?.connection, c1);
   });

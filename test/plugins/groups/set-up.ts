@@ -5,7 +5,9 @@ import { ConsumerTable } from '../../../plugins/groups/consumer-table.js';
 import { GroupHandlers } from '../../../plugins/groups/group-handlers.js';
 import { GroupTable } from '../../../plugins/groups/group-table.js';
 import { GroupsFile } from '../../../plugins/groups/groups-file.js';
+import { Notifier } from '../../../plugins/groups/notifier.js';
 import { ProducerTable } from '../../../plugins/groups/producer-table.js';
+import { QueueLocks } from '../../../plugins/groups/queue-locks.js';
 import type { Offsets } from '../../../plugins/offsets/contract.js';
 import type { Connection } from '../../../plugins/remoting/contract.js';
 import { TopicTable } from '../../../plugins/topics/topic-table.js';
@@ -33,19 +35,22 @@ export function setUp(changes: Partial<Options> = {}) {
   const clock = new FakeClock();
   const groups = new GroupTable(options, clock, logger, new GroupsFile(options, localPool, logger));
   const topics = new TopicTable(options, clock, logger, new TopicsFile(options, localPool, logger));
-  const consumers = new ConsumerTable(options, clock, logger);
+  const consumers = new ConsumerTable(options, clock, logger, new Notifier(clock));
   const producers = new ProducerTable(options, clock, logger);
   const deletedOffsets: string[] = [];
   const offsets = { deleteGroup: (group: string) => void deletedOffsets.push(group) } as Offsets;
   const router = new FakeRouter();
-  new ClientHandlers(options, consumers, producers, groups, topics, filters).register(router);
+  const locks = new QueueLocks(options, clock, logger, consumers, groups);
+  locks.register(router);
+  new ClientHandlers(consumers, producers, groups, topics, filters, locks).register(router);
   new GroupHandlers(options, clock, logger, groups, consumers, producers, offsets).register(router);
   const connections = new FakeConnections();
   connections.onClose((connection) => {
     producers.closed(connection);
     consumers.closed(connection);
   });
-  return { options, logger, clock, groups, topics, consumers, producers, deletedOffsets, router, connections };
+  const tables = { groups, topics, consumers, producers, locks };
+  return { options, logger, clock, ...tables, deletedOffsets, router, connections };
 }
 
 export type SetUp = ReturnType<typeof setUp>;

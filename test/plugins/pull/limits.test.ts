@@ -82,6 +82,15 @@ describe('limits of a pull', () => {
       assert.deepEqual(await got(client, { ...byRecord, queueOffset: 5900 }), [0, 6500]);
     });
   });
+
+  it('as many units as messages are asked for, when that is more', async () => {
+    await withMessages(7100, 1, { options: { plugins: ['sql92'] } }, async (client) => {
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 7000 }), [0, 7000]);
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 2 ** 31 - 1 }), [0, 7100]);
+      const byRecord = { expressionType: 'SQL92', subscription: 'a = 1' };
+      assert.deepEqual(await got(client, { ...byRecord, maxMsgNums: 900 }), [0, 900]);
+    });
+  });
 });
 
 describe('a pull of records that are gone', () => {

@@ -7,6 +7,7 @@ import { Serialize } from '../../../protocol/command.js';
 import type { RawClient } from '../../support/raw-client.js';
 import { heartbeat, pull, pullAll, send, subscriptionTo, type PullWish } from '../../support/send-pull.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
+import { until } from '../../support/until.js';
 
 describe('what a pull is answered', () => {
   let broker: TestBroker;
@@ -50,6 +51,19 @@ describe('what a pull is answered', () => {
     assert.deepEqual(await outcome({ queueOffset: 11 }), [21, 'OFFSET_OVERFLOW_BADLY', 10, 0, 10]);
   });
 
+  it('21 leaves an event as 4.9 stores it, for tools that watch', async () => {
+    await outcome({ queueOffset: 4711, consumerGroup: 'Lost' });
+    const event = async () =>
+      (await pull(client, { topic: 'OFFSET_MOVED_EVENT', subscription: 'Lost' })).messages.at(0);
+    await until(async () => (await event()) !== undefined, 'the event is visible');
+    const message = (await event()) ?? assert.fail();
+    assert.equal(
+      message.body.toString(),
+      '{"consumerGroup":"Lost","messageQueue":{"brokerName":"broker-a","queueId":0,"topic":"T"},"offsetNew":10,"offsetRequest":4711}',
+    );
+    assert.equal(message.properties, 'KEYS\u0001Lost\u0002TAGS\u0001Lost');
+  });
+
   it('OFFSET_TOO_SMALL: 21 before the beginning, on to it', async () => {
     assert.deepEqual(await outcome({ queueOffset: -1 }), [21, 'OFFSET_TOO_SMALL', 0, 0, 10]);
     const { queueTable } = broker.get(StoreState);
@@ -60,9 +74,9 @@ describe('what a pull is answered', () => {
     queueTable.set(row, QueueWord.minimum, 0);
   });
 
-  it('NO_MATCHED_LOGIC_QUEUE: 19 at 0 and 21 elsewhere, and makes no queue', async () => {
-    assert.deepEqual(await outcome({ queueId: 3 }), [19, 'NO_MATCHED_LOGIC_QUEUE', 0, 0, 0]);
-    assert.deepEqual(await outcome({ queueId: 3, queueOffset: 7 }), [21, 'NO_MATCHED_LOGIC_QUEUE', 0, 0, 0]);
+  it('NO_MESSAGE_IN_QUEUE: 19 at 0 and 21 elsewhere, and makes no queue', async () => {
+    assert.deepEqual(await outcome({ queueId: 3 }), [19, 'NO_MESSAGE_IN_QUEUE', 0, 0, 0]);
+    assert.deepEqual(await outcome({ queueId: 3, queueOffset: 7 }), [21, 'NO_MESSAGE_IN_QUEUE', 0, 0, 0]);
     assert.equal(broker.get(StoreState).queueTable.find('T', 3), -1);
   });
 
@@ -134,7 +148,7 @@ describe('a pull is refused', () => {
       'for an expression of its own that is wrong',
       { expressionType: 'SQL92', subscription: 'a = ' },
       23,
-      /^parse the consumer's subscription failed/,
+      /^parse the consumer's subscription failed: expected a property, a literal or \(, found the end of the expression at position 4$/,
     ],
     [
       'for a filter that is not there',

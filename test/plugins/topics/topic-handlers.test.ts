@@ -5,6 +5,7 @@ import { TopicHandlers } from '../../../plugins/topics/topic-handlers.js';
 import { TopicTable } from '../../../plugins/topics/topic-table.js';
 import { TopicsFile } from '../../../plugins/topics/topics-file.js';
 import { decodeTopicConfigSerializeWrapper } from '../../../protocol/bodies/topic-config.js';
+import { decodeTopicList } from '../../../protocol/bodies/topic-list.js';
 import { defaultOptions } from '../../support/default-options.js';
 import { bodyOf, FakeRouter } from '../../support/fake-connection.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -120,6 +121,13 @@ describe('plugins/topics: DELETE_TOPIC_IN_BROKER (215) and GET_ALL_TOPIC_CONFIG 
       assert.deepEqual(deleted, []);
     });
   }
+
+  it('lists the topics of the system (305)', async () => {
+    const { topicList } = decodeTopicList(bodyOf(await setUp().router.call(305)));
+    for (const name of ['TBW102', 'SCHEDULE_TOPIC_XXXX', 'OFFSET_MOVED_EVENT', 'DefaultCluster', 'broker-a'])
+      assert.ok(topicList.includes(name), name);
+    assert.ok(!topicList.includes('T'));
+  });
 
   it('lists every topic with the version', async () => {
     const { table, router } = setUp();

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
+import { CallBoard } from '../../../kernel/ring/call-board.js';
+import { filterThread, type KnownFilter } from '../../../plugins/filter/compiler.js';
+import { FilterCounts } from '../../../plugins/filter/counts.js';
 import { sql92Rule } from '../../../plugins/filter/sql92/rule.js';
 import { tagRule } from '../../../plugins/filter/tag/rule.js';
 import type { FilterRule } from '../../../plugins/filter/contract.js';
 import { ExtFiles } from '../../../store/consumequeue/ext-files.js';
 import { readExtUnit } from '../../../store/consumequeue/ext-unit.js';
 import type { FilterChange } from '../../../workers/reput/contract.js';
-import { FilterBitmaps, loadRules } from '../../../workers/reput/filter-bitmaps.js';
+import { FilterBitmaps, loadFilters } from '../../../workers/reput/filter-bitmaps.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { LogServices, runToRest } from '../../support/log-services.js';
 import { LossyFiles } from '../../support/lossy-files.js';
@@ -18,7 +21,12 @@ function setUp(rules: readonly FilterRule[] = [sql92Rule, tagRule]) {
   const disk = new LossyFiles();
   const store = new LogServices({ files: disk, segmentBytes: 1 << 20 });
   const context = { clock: new FakeClock(5000), logger: recordingLogger() };
-  const bitmaps = new FilterBitmaps(BITS, new Map(rules.map((rule) => [rule.expressionType, rule])), context);
+  const thread = filterThread();
+  const plugins = rules.map((rule, number): KnownFilter => {
+    return { name: rule.expressionType.toLowerCase(), rule, number, foreign: rule !== sql92Rule && rule !== tagRule };
+  });
+  const boot = { bits: BITS, modules: [], thread };
+  const bitmaps = new FilterBitmaps(boot, new Map(plugins.map((one) => [one.rule.expressionType, one])), context);
   const ext = { dir: '/store/consumequeue_ext', fileBytes: 4096, enabled: true };
   const dispatcher = store.dispatcher({ ext }, bitmaps);
   const appender = store.appender();
@@ -41,7 +49,7 @@ function setUp(rules: readonly FilterRule[] = [sql92Rule, tagRule]) {
     }
     return texts;
   };
-  return { store, disk, dispatcher, put, found, ...context };
+  return { store, disk, dispatcher, put, found, thread, ...context };
 }
 
 function change(
@@ -124,17 +132,49 @@ describe('filter bitmaps at dispatch', () => {
     for (let i = 0; i < 9; i++) put('a\u00011');
     runToRest(dispatcher);
     assert.deepEqual(new Set(found()), new Set(['0100']));
-    assert.equal(logger.lines.filter(({ fields }) => fields['expressionType'] === 'BROKEN').length, 1);
+    assert.equal(logger.lines.filter(({ fields }) => fields['plugin'] === 'broken').length, 1);
+  });
+
+  it('say nothing of a filter that blocked dispatching: it is asked at pulls only', async () => {
+    let asked = 0;
+    const blocking: FilterRule = {
+      expressionType: 'BLOCKING',
+      compile: () => ({
+        matches: () => {
+          asked++;
+          const board = new CallBoard(thread.calls);
+          board.named(board.running()!.count, clock.monoMs());
+          clock.advance(3000);
+          return false;
+        },
+      }),
+    };
+    const { dispatcher, put, found, thread, clock, logger } = setUp([sql92Rule, blocking]);
+    await dispatcher.calls.setFilters([change('B', 'x', [3], 'BLOCKING'), change('G', 'a = 1', [0])], true);
+    for (let i = 0; i < 3; i++) put('a\u00011');
+    runToRest(dispatcher);
+    assert.deepEqual(found(), ['0100', '0900', '0900']);
+    assert.equal(asked, 1);
+    assert.equal(new FilterCounts(thread.counts).blocks(1), 1);
+    assert.equal(logger.lines.filter(({ message }) => message === 'a filter plugin has blocked its thread').length, 1);
   });
 
   it('leave out a module that cannot be loaded', async () => {
     const logger = recordingLogger();
     const sql92 = new URL('../../../plugins/filter/sql92/index.js', import.meta.url).href;
-    const rules = await loadRules(
-      { bits: BITS, modules: ['file:///nowhere/at-all.js', sql92] },
+    const modules = ['file:///nowhere/at-all.js', sql92].map((address, number) => ({
+      address,
+      number,
+      foreign: false,
+    }));
+    const filters = await loadFilters(
+      { bits: BITS, modules, thread: filterThread() },
       { clock: new FakeClock(), logger },
     );
-    assert.deepEqual([...rules.keys()], ['SQL92']);
+    assert.deepEqual(
+      [...filters.values()].map(({ name, number }) => [name, number]),
+      [['sql92', 1]],
+    );
     assert.equal(logger.lines[0]?.level, 'error');
   });
 });

@@ -105,6 +105,11 @@ final class Beans {
         if (result instanceof Collection) {
             return Messages.json((Collection<?>) result);
         }
+        if (result instanceof Map) {
+            JSONObject object = new JSONObject(true);
+            ((Map<?, ?>) result).forEach((key, value) -> object.put(key(key), json(value)));
+            return object;
+        }
         if (result instanceof PullResult) {
             PullResult pulled = (PullResult) result;
             return new JSONObject().fluentPut("status", pulled.getPullStatus().name())
@@ -115,5 +120,14 @@ final class Beans {
                     : Messages.json(pulled.getMsgFoundList()));
         }
         return result;
+    }
+
+    /** Queues stand as keys in many results; JSON knows none but strings. */
+    private static String key(Object key) {
+        if (key instanceof MessageQueue) {
+            MessageQueue queue = (MessageQueue) key;
+            return queue.getTopic() + "@" + queue.getBrokerName() + "@" + queue.getQueueId();
+        }
+        return String.valueOf(key);
     }
 }
