@@ -6,6 +6,8 @@ import type { Options } from './options.js';
 export const RECORD_OVERHEAD_BYTES = 64 * 1024;
 /** 4.9: NettyDecoder's largest frame. */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+/** 4.9: CqExtUnit.MAX_EXT_UNIT_SIZE. */
+const EXT_UNIT_BYTES_MAX = 32_767;
 
 interface Relation {
   readonly holds: (options: Options) => boolean;
@@ -44,7 +46,12 @@ const relations: readonly Relation[] = [
   {
     holds: (o) => o.mappedFileSizeConsumeQueueExt >= 24 + o.bitMapLengthConsumeQueueExt / 8,
     says: (o) =>
-      `mappedFileSizeConsumeQueueExt ${o.mappedFileSizeConsumeQueueExt} does not hold one unit with bitMapLengthConsumeQueueExt ${o.bitMapLengthConsumeQueueExt}`,
+      `mappedFileSizeConsumeQueueExt ${o.mappedFileSizeConsumeQueueExt} does not hold one unit with filter bits of ${o.bitMapLengthConsumeQueueExt / 8} bytes`,
+  },
+  {
+    holds: (o) => 20 + o.bitMapLengthConsumeQueueExt / 8 <= EXT_UNIT_BYTES_MAX,
+    says: (o) =>
+      `filter bits of ${o.bitMapLengthConsumeQueueExt / 8} bytes do not fit one unit of enableConsumeQueueExt: set a smaller expectConsumerNumUseFilter or a larger maxErrorRateOfBloomFilter`,
   },
   {
     holds: (o) => !o.memory || o.memoryStoreBytesMax >= 2 * o.mappedFileSizeCommitLog,

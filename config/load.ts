@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { advertisedAddress, isLoopback, ownHost } from './addresses.js';
 import type { OptionValue } from './declare.js';
+import { deriveFiltering } from './filtering.js';
 import { checkLimits } from './limits.js';
 import { type Machine, thisMachine } from './machine.js';
 import { declarations, type Options } from './options.js';
@@ -68,7 +69,7 @@ async function derive(settings: Map<string, Setting>, machine: Machine, notices:
   Object.assign(draft, await choosePorts(draft, machine));
   deriveIdentity(draft, settings, machine, notices);
   deriveStore(draft, isSet, machine);
-  if (!isSet('enablePropertyFilter')) draft.enablePropertyFilter = draft.plugins.includes('sql92');
+  deriveFiltering(draft, isSet, notices);
   return draft;
 }
 

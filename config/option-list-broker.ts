@@ -73,15 +73,18 @@ export const servingOptions = [
   integer('maxDelayTime', 40, '', 'bound of what the original computes for slaves', {
     accepted: 'not yet: comes with replication',
   }),
-  flag('slaveReadEnable', false, 'suggests a slave to consumers that read far behind', {
-    accepted: 'not yet: comes with replication',
-  }),
-  flag('disableConsumeIfConsumerReadSlowly', false, 'stops groups that fall behind by consumerFallbehindThreshold', {
-    refused: [{ value: true, why: 'stopping slow groups is not there yet' }],
-  }),
+  flag(
+    'slaveReadEnable',
+    false,
+    'pull answers name the broker that a group reads from, another one while it is far behind',
+  ),
+  flag(
+    'disableConsumeIfConsumerReadSlowly',
+    false,
+    'switches off groups that read too far behind, until updateSubGroup',
+  ),
   integer('consumerFallbehindThreshold', 17_179_869_184, 'bytes', 'see disableConsumeIfConsumerReadSlowly', {
     max: LONG_MAX,
-    accepted: 'not yet: see disableConsumeIfConsumerReadSlowly',
   }),
   integer('flushConsumerOffsetInterval', 5000, 'ms', 'between two writes of consumerOffset.json', { min: 10 }),
   integer('registerNameServerPeriod', 30_000, 'ms', 'between two registrations; the original clamps it to 10 to 60 s', {
@@ -92,6 +95,30 @@ export const servingOptions = [
   flag('forceRegister', true, 'registers even when nothing changed'),
   flag('enablePropertyFilter', false, 'lets consumers filter by SQL92 expressions', {
     derived: 'true when the plugin sql92 is loaded',
+  }),
+  flag(
+    'enableCalcFilterBitMap',
+    false,
+    'notes beside each message which filters it passes; needs enableConsumeQueueExt',
+    {
+      derived: 'true when the plugin bitmap is named',
+    },
+  ),
+  integer(
+    'expectConsumerNumUseFilter',
+    32,
+    'groups',
+    'with a filter that a topic is expected to have: sizes its bits',
+    {
+      min: 1,
+    },
+  ),
+  integer('maxErrorRateOfBloomFilter', 20, 'percent', 'of the messages that a group reads although they do not pass', {
+    min: 1,
+    max: 99,
+  }),
+  integer('filterDataCleanTimeSpan', 86_400_000, 'ms', 'for which the filters of a group without members are kept', {
+    max: LONG_MAX,
   }),
   flag('filterSupportRetry', false, 'applies the filter to messages that are consumed again'),
   flag('rejectTransactionMessage', false, 'refuses transactional messages', {
@@ -109,7 +136,6 @@ const THREADS = 'requests are answered on one event loop: there is no thread poo
 const QUEUES =
   'there is no queue before a thread pool: waiting is bounded in bytes by sendWaitBytesMax and heldPullsMax';
 const COMMERCIAL = "counters of the vendor's own bills";
-const FILTER = 'not yet: bitmap filtering comes with the consuming side';
 const TRANSACTION = 'not yet: transactional messages are refused';
 
 /** Read, and without meaning here (4.9: BrokerConfig). */
@@ -152,10 +178,6 @@ export const ignoredBrokerOptions = [
   ignoredInteger('waitTimeMillsInPullQueue', 5000, QUEUES),
   ignoredInteger('waitTimeMillsInHeartbeatQueue', 31_000, QUEUES),
   ignoredInteger('waitTimeMillsInTransactionQueue', 3000, QUEUES),
-  ignoredFlag('enableCalcFilterBitMap', false, FILTER),
-  ignoredInteger('expectConsumerNumUseFilter', 32, FILTER),
-  ignoredInteger('maxErrorRateOfBloomFilter', 20, FILTER),
-  ignoredInteger('filterDataCleanTimeSpan', 86_400_000, FILTER),
   ignoredInteger('transactionTimeOut', 6000, TRANSACTION),
   ignoredInteger('transactionCheckMax', 15, TRANSACTION),
   ignoredInteger('transactionCheckInterval', 60_000, TRANSACTION),

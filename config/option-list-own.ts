@@ -72,6 +72,18 @@ export const boundOptions = [
     { min: 8 },
   ),
   integer(
+    'coldReadsMax',
+    4,
+    'reads',
+    'of the log for pulls far behind its tail, at a time; Node reads four files at a time',
+    {
+      min: 1,
+    },
+  ),
+  integer('coldPullsMax', 10_000, 'pulls', 'waiting for cold data; beyond it a pull is answered 2 (SYSTEM_BUSY)', {
+    min: 1,
+  }),
+  integer(
     'hotBytes',
     1024 * MiB,
     'bytes',
@@ -91,6 +103,18 @@ export const periodOptions = [
     min: 100,
   }),
   integer('expiryScanIntervalMs', 10_000, 'ms', 'between two looks for expired clients and brokers', { min: 10 }),
+  integer('slowGroupCheckIntervalMs', 180_000, 'ms', 'see disableConsumeIfConsumerReadSlowly (4.9: 3 minutes)', {
+    min: 10,
+  }),
+  integer(
+    'queueLockExpiryMs',
+    60_000,
+    'ms',
+    "an ordered consumer's queue is free (4.9: rocketmq.broker.rebalance.lockMaxLiveTime)",
+    {
+      min: 100,
+    },
+  ),
   integer('heldPullCheckIntervalMs', 5000, 'ms', 'between two looks at all held pulls (4.9: PullRequestHoldService)', {
     min: 10,
   }),

@@ -31,13 +31,21 @@ export const storeOptions = [
   integer('flushLeastPagesWhenWarmMapedFile', 4096, 'pages of 4 KiB', 'are synced at a time while a file is filled', {
     min: 1,
   }),
-  flag('enableConsumeQueueExt', false, 'keeps tags code, store time and filter bits of each message beside its queue'),
+  flag('enableConsumeQueueExt', false, 'keeps tags code, store time and filter bits of each message beside its queue', {
+    derived: 'true when the plugin bitmap is named',
+  }),
   integer('mappedFileSizeConsumeQueueExt', 50_331_648, 'bytes', 'size of each file of enableConsumeQueueExt', {
     min: 24,
   }),
-  integer('bitMapLengthConsumeQueueExt', 64, 'bits', 'filter bits that a message is expected to have there', {
-    max: 262_000,
-  }),
+  integer(
+    'bitMapLengthConsumeQueueExt',
+    64,
+    'bits',
+    'filter bits of each message there; overwritten, as in the original',
+    {
+      derived: 'what expectConsumerNumUseFilter and maxErrorRateOfBloomFilter need',
+    },
+  ),
   integer('maxMessageSize', 4_194_304, 'bytes', 'largest body, and largest message less its fixed part', { min: 1 }),
   choice('flushDiskType', ['ASYNC_FLUSH', 'SYNC_FLUSH'], 'ASYNC_FLUSH', 'whether a send waits for the disk'),
   integer('flushIntervalCommitLog', 500, 'ms', 'between two flushes under ASYNC_FLUSH', { min: 1 }),

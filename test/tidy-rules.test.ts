@@ -26,7 +26,10 @@ describe('tidy rules', () => {
     ['config/load.ts', `import '../plugins/send/index.js';`],
     ['config/profiles/all.ts', `import '../../plugins/send/steps.js';`],
     ['client/a.ts', `import '../plugins/allocation/averagely/index.js';`],
+    ['plugins/filter/a.ts', `import '../allocation/conformance.js';`],
+    ['plugins/plugin-api.ts', `import './allocation/load.js';`],
     ['cli/a.ts', `import '../workers/flush/handle.js';`],
+    ['cli/a.ts', `import '../plugins/filter/load.js';`],
     ['examples/a.ts', `import '../client/index.js';`],
     ['lib/a.ts', ''],
   ] as const) {
@@ -46,6 +49,8 @@ describe('tidy rules', () => {
     ['plugins/filter/sql92/a.ts', `import '../contract.js';`],
     ['config/profiles/all.ts', `import '../../plugins/filter/sql92/index.js'; import '../options.js';`],
     ['client/a.ts', `import '../plugins/allocation/averagely/rule.js';`],
+    ['plugins/plugin-api.ts', `import './allocation/conformance.js'; import './filter/contract.js';`],
+    ['cli/a.ts', `import '../plugins/allocation/load.js';`],
     ['test/a.test.ts', `import '../plugins/send/steps.js';`],
   ] as const) {
     it(`lets ${path} import ${line}`, () => {

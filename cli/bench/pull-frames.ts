@@ -11,7 +11,9 @@ export interface PullShape {
   readonly form: HeaderForm;
   readonly group: string;
   readonly perPull: number;
-  /** TAG or SQL92, and its expression; it travels in each pull, so that no heartbeat has to tell of it. */
+  /** The group subscribes by a heartbeat and pulls by that; otherwise each pull carries the filter, and no heartbeat is needed. */
+  readonly joins?: boolean;
+  /** TAG or SQL92, and its expression. */
   readonly filter: { readonly type: string; readonly expression: string };
   /** How long a broker holds a pull that finds nothing; 0: it answers at once. */
   readonly suspendMs: number;
@@ -31,7 +33,9 @@ export class PullFrame {
       queueId: String(queueId),
       queueOffset: marker,
       maxMsgNums: String(shape.perPull),
-      sysFlag: String(PULL_FLAG_SUBSCRIPTION | (shape.suspendMs > 0 ? PULL_FLAG_SUSPEND : 0)),
+      sysFlag: String(
+        (shape.joins === true ? 0 : PULL_FLAG_SUBSCRIPTION) | (shape.suspendMs > 0 ? PULL_FLAG_SUSPEND : 0),
+      ),
       commitOffset: '0',
       suspendTimeoutMillis: String(shape.suspendMs),
       subscription: shape.filter.expression,

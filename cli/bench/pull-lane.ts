@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/base/clock.js';
-import { readAnswer, remarkIn, type Answer } from './frames.js';
+import { readAnswer, remarkIn, writeOpaque, type Answer } from './frames.js';
 import type { BrokerTarget, Finish, LoadCounters, TopicQueue } from './load.js';
+import { joinFrame } from './join-frame.js';
 import { LoadSocket, type FrameSink } from './load-socket.js';
 import { nextOffsetIn, PullFrame, readRecords, type PullShape, type TakeRecord } from './pull-frames.js';
 
@@ -35,6 +36,8 @@ interface PulledQueue {
   sentAtMs: number;
 }
 
+let lanesJoined = 0;
+
 /** One connection that pulls several queues in parallel. */
 export class PullLane implements FrameSink {
   readonly #context: PullContext;
@@ -51,10 +54,13 @@ export class PullLane implements FrameSink {
   #sending = true;
   #lost = false;
   #socket: LoadSocket | undefined;
+  readonly #topics: readonly string[];
+  #joined: (code: number) => void = () => undefined;
 
   /** `offsets`: where to begin in each queue. */
   constructor(context: PullContext, queues: readonly TopicQueue[], offsets: (queue: TopicQueue) => number) {
     this.#context = context;
+    this.#topics = queues.map(({ topic }) => topic);
     this.#queues = queues.map((queue) => ({
       frame: new PullFrame(context.shape, queue),
       offset: offsets(queue),
@@ -69,6 +75,17 @@ export class PullLane implements FrameSink {
 
   async connect({ host, port }: BrokerTarget): Promise<void> {
     this.#socket = await LoadSocket.open(host, port, this);
+    if (this.#context.shape.joins === true) await this.#join(this.#socket);
+  }
+
+  #join(socket: LoadSocket): Promise<void> {
+    const frame = joinFrame(this.#context.shape, this.#topics, ++lanesJoined);
+    writeOpaque(frame.bytes, 0, frame, this.#queues.length);
+    return new Promise((resolve, reject) => {
+      this.#joined = (code) =>
+        code === SUCCESS ? resolve() : reject(new Error(`the heartbeat was answered with code ${code}`));
+      socket.write(frame.bytes);
+    });
   }
 
   get idle(): boolean {
@@ -107,6 +124,9 @@ export class PullLane implements FrameSink {
   frame(buffer: Buffer, start: number, end: number): void {
     const answer = this.#answer;
     readAnswer(buffer, start, end, answer);
+    if (answer.slot === this.#queues.length) return this.#joined(answer.code);
+    // A broker tells the members of a group of each other; it counts its own requests from 0.
+    if (answer.slot < 0) return;
     const queue = this.#queues[answer.slot];
     if (queue === undefined) throw new Error('answer to a pull never sent');
     this.#inFlight--;

@@ -25,6 +25,7 @@ export interface BenchFlags {
   /** Tags of messages, `A,B`; or with `consume` those to take, `A || B`. */
   readonly tags?: string;
   readonly sql?: string;
+  readonly group?: string;
   readonly oneway?: boolean;
   readonly tail?: boolean;
   readonly rate?: number;
@@ -93,7 +94,8 @@ export function benchSettings(kind: LoadKind, flags: BenchFlags): BenchSettings 
     },
     pull: {
       form: flags.header,
-      group: CONSUMER_GROUP,
+      group: flags.group ?? CONSUMER_GROUP,
+      joins: flags.group !== undefined,
       perPull: flags.pull ?? 32,
       filter: sends ? ALL : filterOf(flags),
       suspendMs: tail ? HELD_MS : 0,

@@ -102,6 +102,10 @@ function pullFlag(command: Command): Command {
 function consumeFlags(command: Command): void {
   pullFlag(windowFlag(command))
     .option('--tags <expression>', 'take only these: "A || B"')
+    .option(
+      '--group <name>',
+      'pull as a member of this group, which subscribes by a heartbeat: filter bits are kept for it',
+    )
     .option('--sql <expression>', 'take only what matches, for instance "TAGS = \'A\'"; the broker must support SQL92')
     .option('--tail', 'send in this command, too, and read what comes, from the end of the queues')
     .option(

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { Logger, PushConsumer, ReceivedMessage } from '../../client/index.js';
-import { KernelError } from '../../kernel/base/errors.js';
+import type { AllocationRule, Logger, PushConsumer, ReceivedMessage } from '../../client/index.js';
+import { ExitCode, KernelError } from '../../kernel/base/errors.js';
+import { loadAllocationRule } from '../../plugins/allocation/load.js';
 import { printer, type Printer } from '../printer.js';
 import { wholeNumber } from './whole-number.js';
 
@@ -12,9 +13,24 @@ interface ConsumeFlags {
   readonly expression: string;
   readonly type: string;
   readonly model: 'clustering' | 'broadcasting';
+  readonly orderly?: boolean;
+  readonly allocate?: string;
   readonly count?: number;
   readonly json?: boolean;
 }
+
+const ALLOCATE_HELP = `
+Rules for --allocate, each with the class of RocketMQ's Java client that the other members need:
+  averagely               neighbouring queues; the default (AllocateMessageQueueAveragely)
+  circle                  dealt like cards (AllocateMessageQueueAveragelyByCircle)
+  consistent-hash[:10]    most queues stay where they are when members come and go; with this number of
+                          virtual nodes (AllocateMessageQueueConsistentHash)
+  config:QUEUES           these queues, such as Order/broker-a/0-3,Order/broker-b/7 (AllocateMessageQueueByConfig)
+  machine-room:ROOMS      only queues of brokers called room@…, such as east,west (AllocateMessageQueueByMachineRoom)
+  'machine-room-nearby:[RULE;]ROOMS'
+                          queues to the members of their broker's room; broker names and client ids that begin so
+                          are in it, such as east=broker-a,10.1.;west=broker-b,10.2. (AllocateMachineRoomNearby)
+  FILE|PACKAGE[:OPTIONS]  a rule of your own, see the README`;
 
 /** `kernel consume`: prints messages as they come, until ^C or the count is reached. */
 export function register(program: Command): void {
@@ -30,24 +46,30 @@ export function register(program: Command): void {
         .default('first'),
     )
     .option('--expression <expression>', 'take only these: tag1 || tag2, or an expression of --type', '*')
-    .option('--type <type>', 'type of the expression: TAG or SQL92', 'TAG')
+    .option('--type <type>', 'type of the expression: TAG, SQL92 or that of a filter plugin', 'TAG')
     .addOption(
       new Option('--model <model>', 'share the messages with the group, or get all')
         .choices(['clustering', 'broadcasting'])
         .default('clustering'),
     )
+    .option('--orderly', 'lock each queue for this member of the group, as ordered consumers of the Java client do')
+    .option('--allocate <rule>', 'how the group shares the queues out; the same for all members (below)')
     .option('--count <messages>', 'end after so many messages', wholeNumber(1, 2 ** 31 - 1))
     .option('--json', 'one JSON object for each message, with all its fields')
+    .addHelpText('after', ALLOCATE_HELP)
     .action((flags: ConsumeFlags) => consume(flags, printer, process));
 }
 
 async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventEmitter): Promise<void> {
   const { PushConsumer } = await import('../../client/index.js');
+  const allocation = await allocationOf(flags);
   const consumer = new PushConsumer({
     namesrvAddr: flags.namesrvAddr,
     group: flags.group,
+    ...(allocation === undefined ? {} : { allocation }),
     from: flags.from,
     model: flags.model,
+    orderly: flags.orderly === true,
     // One at a time: what was printed is what was consumed, also at the end.
     concurrency: 1,
     logger: problemsTo(out),
@@ -55,6 +77,14 @@ async function consume(flags: ConsumeFlags, out: Printer, signals: NodeJS.EventE
   await sayWhenMissing(flags, out);
   await consumer.subscribe(flags.topic, { type: flags.type, expression: flags.expression });
   await untilEnd(consumer, flags, out, signals);
+}
+
+async function allocationOf({ allocate, model }: ConsumeFlags): Promise<AllocationRule | undefined> {
+  if (allocate === undefined) return undefined;
+  if (model === 'clustering') return loadAllocationRule(allocate);
+  throw new KernelError('USAGE', '--allocate is for --model clustering: in broadcasting everybody gets every queue', {
+    exitCode: ExitCode.usage,
+  });
 }
 
 /** Waiting for ever without a word looks like a fault. */

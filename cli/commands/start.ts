@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .addOption(new Option('--role <role>', 'which servers').choices(['all', 'broker', 'namesrv']))
     .option('-c, --config <file>', "settings in RocketMQ's format (broker.conf)")
     .option('-n, --namesrv-addr <list>', 'name servers to register at: host:port[;host:port]')
-    .option('--plugins <list>', 'filter plugins: sql92, a file, or a package; several separated by commas')
+    .option('--plugins <list>', 'filter plugins: sql92, bitmap, a file, or a package; several separated by commas')
     .option('--topology <name>', 'which service runs on which thread: dedicated, fused, paired, or a JSON file')
     .option('--bind <address>', 'listen on this address only (default: all)')
     .option('--listen-port <port>', 'broker port P; brings P-2, P+1 and P+10 (default: 10911; 0: free ones)')

@@ -16,11 +16,12 @@ import { received } from '../received.js';
 import type { ClientReply } from '../transport/channel.js';
 import type { MessageQueue } from '../transport/message-queue.js';
 import type { Transport } from '../transport/transport.js';
-import { ABANDONED, type ConsumeResult } from './dispatcher.js';
+import { ABANDONED, type ConsumeResult } from './listener.js';
 
 /** What a broker may ask of a consumer. */
 export interface Asked {
   readonly group: string;
+  readonly orderly: boolean;
   rebalance(): void;
   resetOffsets(offsets: readonly (readonly [MessageQueue, number])[]): void;
   /** Offsets in memory of the queues of a topic; of all topics when it is empty. */
@@ -94,5 +95,5 @@ async function consumeDirectly(request: Request, brokerName: string, asked: Aske
     }
   }
   const spentTimeMills = Math.round(clock.monoMs() - beganMs);
-  return writeJson({ autoCommit: true, consumeResult, order: false, remark, spentTimeMills });
+  return writeJson({ autoCommit: true, consumeResult, order: asked.orderly, remark, spentTimeMills });
 }

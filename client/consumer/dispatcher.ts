@@ -4,36 +4,18 @@ import type { Logger } from '../../kernel/base/logger.js';
 import type { ReceivedMessage } from '../message.js';
 import type { MessageQueue } from '../transport/message-queue.js';
 import type { ConsumeStats } from './consume-stats.js';
+import {
+  ABANDONED,
+  callListener,
+  type ConsumeContext,
+  type ConsumeResult,
+  type Consumption,
+  type InnerListener,
+} from './listener.js';
 import type { OffsetStore } from './offset-store.js';
 import { pause } from './pause.js';
 import type { Held, ProcessQueue } from './process-queue.js';
 import type { SendBack } from './send-back.js';
-
-/** `success`: done. `later`: the whole batch is to be delivered again (broadcasting: it is dropped). */
-export type ConsumeResult = 'success' | 'later';
-
-export interface ConsumeContext {
-  /** Where the batch came from; the group's retry topic for messages that come again. */
-  readonly queue: MessageQueue;
-  /**
-   * What `later` waits: a delay level of the broker, 0 (default) lets the broker choose by the number of retries, below
-   * 0 sends to the dead letters at once.
-   */
-  delayLevel: number;
-}
-
-/** Gets messages to consume. A thrown error counts as `later`. */
-export type Listener = (
-  batch: readonly ReceivedMessage[],
-  context: ConsumeContext,
-) => ConsumeResult | Promise<ConsumeResult>;
-
-/** A listener's answer that nobody waits for any more: neither done nor failed. */
-export const ABANDONED = Symbol('abandoned');
-export type InnerListener = (
-  batch: readonly ReceivedMessage[],
-  context: ConsumeContext,
-) => ConsumeResult | typeof ABANDONED | Promise<ConsumeResult | typeof ABANDONED>;
 
 export interface DispatcherOptions {
   readonly group: string;
@@ -66,7 +48,7 @@ const EXPIRED_DELAY_LEVEL = 3;
 const COMPACT_AT = 1024;
 
 /** Hands pulled messages to the listener, several at a time, and acts on its answer. 4.9: ConsumeMessageConcurrentlyService. */
-export class Dispatcher {
+export class Dispatcher implements Consumption {
   readonly #listener: InnerListener;
   readonly #options: DispatcherOptions;
   readonly #parts: DispatcherParts;
@@ -101,7 +83,12 @@ export class Dispatcher {
 
   /** Runs the listener once for one message, whatever its queue; for the broker's CONSUME_MESSAGE_DIRECTLY. */
   async direct(message: ReceivedMessage, queue: MessageQueue): Promise<ConsumeResult | typeof ABANDONED> {
-    return this.#listener([message], { queue, delayLevel: 0 });
+    return this.#listener([message], { queue, delayLevel: 0, suspendMs: 0 });
+  }
+
+  /** Results for a queue that was given up do not count here: nothing waits for them. */
+  settled(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Sends back messages at the head of a queue whose listener has not answered in time. */
@@ -155,41 +142,11 @@ export class Dispatcher {
     const readable = unreadable.length === 0 ? held : held.filter((one) => one.bodyProblem === undefined);
     if (unreadable.length > 0) await this.#unreadable(process, unreadable);
     if (readable.length === 0) return;
-    const context: ConsumeContext = { queue: process.queue, delayLevel: 0 };
-    const result = await this.#ask(process, readable, context);
+    const context: ConsumeContext = { queue: process.queue, delayLevel: 0, suspendMs: 0 };
+    const result = await callListener(this.#listener, this.#options.group, this.#parts, process, readable, context);
     if (result === ABANDONED || process.dropped) return;
     if (result === 'success') this.#finish(process, readable);
     else await this.#later(process, readable, context.delayLevel);
-  }
-
-  async #ask(
-    process: ProcessQueue,
-    held: readonly Held[],
-    context: ConsumeContext,
-  ): Promise<ConsumeResult | typeof ABANDONED> {
-    const beganMs = this.#parts.clock.monoMs();
-    for (const one of held) one.startedMs = beganMs;
-    let result: ConsumeResult | typeof ABANDONED;
-    try {
-      result = await this.#listener(
-        held.map(({ message, reconsumeTimes }) =>
-          message.reconsumeTimes === reconsumeTimes ? message : { ...message, reconsumeTimes },
-        ),
-        context,
-      );
-    } catch (error) {
-      const { topic, msgId } = held[0]!.message;
-      this.#parts.logger.warn(
-        { group: this.#options.group, topic, msgId, problem: messageOf(error) },
-        'listener failed',
-      );
-      result = 'later';
-    }
-    const tookMs = this.#parts.clock.monoMs() - beganMs;
-    process.lastConsumeMs = beganMs + tookMs;
-    if (result !== ABANDONED)
-      this.#parts.stats.of(process.queue.topic).consumed(held.length, result === 'success', tookMs);
-    return result;
   }
 
   /** A body that this process cannot decompress: another member of the group may be able to. */

@@ -11,11 +11,14 @@ import { MASTER_ID } from '../transport/message-queue.js';
 import { BrokerOffsetStore } from './broker-offset-store.js';
 import { serveBrokers } from './broker-requests.js';
 import { ConsumeStats } from './consume-stats.js';
-import { Dispatcher, type InnerListener } from './dispatcher.js';
+import { Dispatcher } from './dispatcher.js';
 import { FileOffsetStore } from './file-offset-store.js';
+import type { Consumption, InnerListener } from './listener.js';
 import type { OffsetStore } from './offset-store.js';
 import type { ConsumerSettings } from './options.js';
+import { OrderedDispatcher } from './ordered-dispatcher.js';
 import { Puller } from './puller.js';
+import { QueueLocks } from './queue-locks.js';
 import { Rebalancer } from './rebalancer.js';
 import { encodeRunningInfo } from './running-info.js';
 import { SendBack } from './send-back.js';
@@ -33,7 +36,9 @@ export class ConsumerEngine {
   readonly #abort = new AbortController();
   readonly #offsets: OffsetStore & { load?(): Promise<void> };
   readonly #stats: ConsumeStats;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Consumption;
+  /** Ordered consumption in a group: nobody else may have a queue. */
+  readonly #locks: QueueLocks | undefined;
   readonly #puller: Puller;
   readonly #rebalancer: Rebalancer;
   readonly #startedWallMs: number;
@@ -58,6 +63,8 @@ export class ConsumerEngine {
       ? new FileOffsetStore(offsetFile(settings), core.logger)
       : new BrokerOffsetStore(core, settings.group);
     this.#stats = new ConsumeStats(core.clock);
+    if (settings.orderly && !this.#broadcasting)
+      this.#locks = new QueueLocks(core, settings.group, settings.periods.lockValidMs);
     this.#dispatcher = this.#makeDispatcher(listener);
     this.#rebalancer = this.#makeRebalancer();
     this.#puller = this.#makePuller();
@@ -79,6 +86,7 @@ export class ConsumerEngine {
     this.#core.every(periods.expiryMs, async () => {
       for (const process of this.#rebalancer.processes) await this.#dispatcher.giveUpExpired(process);
     });
+    if (this.#locks !== undefined) this.#core.every(periods.lockMs, () => this.#renewLocks());
     await this.#rebalancer.run();
   }
 
@@ -95,7 +103,7 @@ export class ConsumerEngine {
         }
       }),
     );
-    this.#rebalancer.close();
+    await this.#rebalancer.close();
     await this.#core.unregister({ consumerGroup: this.#settings.group });
     await this.#core.stop();
     await Promise.all(this.#pulling);
@@ -127,7 +135,7 @@ export class ConsumerEngine {
     return this.#rebalancer.processes;
   }
 
-  #makeDispatcher(listener: InnerListener): Dispatcher {
+  #makeDispatcher(listener: InnerListener): Consumption {
     const { group, concurrency, batchMax, consumeTimeoutMs, maxReconsumeTimes, periods } = this.#settings;
     const sender = new Sender(this.#core, {
       group: INNER_PRODUCER_GROUP,
@@ -135,17 +143,24 @@ export class ConsumerEngine {
       defaultTopicQueues: 4,
       retryWhenNotStoredSafely: false,
     });
-    const options = { group, broadcasting: this.#broadcasting, concurrency, batchMax, consumeTimeoutMs };
-    return new Dispatcher(
+    const options = { group, broadcasting: this.#broadcasting, concurrency, batchMax };
+    const parts = {
+      clock: this.#core.clock,
+      logger: this.#core.logger,
+      offsets: this.#offsets,
+      sendBack: new SendBack(this.#core, group, sender, maxReconsumeTimes),
+      stats: this.#stats,
+      signal: this.#abort.signal,
+    };
+    if (!this.#settings.orderly)
+      return new Dispatcher(listener, { ...options, consumeTimeoutMs, localRetryMs: periods.localRetryMs }, parts);
+    return new OrderedDispatcher(
       listener,
-      { ...options, localRetryMs: periods.localRetryMs },
+      { ...options, maxReconsumeTimes, suspendMs: this.#settings.suspendCurrentQueueMs },
       {
-        clock: this.#core.clock,
-        logger: this.#core.logger,
-        offsets: this.#offsets,
-        sendBack: new SendBack(this.#core, group, sender, maxReconsumeTimes),
-        stats: this.#stats,
-        signal: this.#abort.signal,
+        ...parts,
+        holds: (process) => this.#locks?.holds(process) ?? true,
+        lost: (process) => this.#rebalancer.lose(process),
       },
     );
   }
@@ -153,7 +168,13 @@ export class ConsumerEngine {
   #makeRebalancer(): Rebalancer {
     const { group, allocation, from, periods } = this.#settings;
     return new Rebalancer(
-      { group, broadcasting: this.#broadcasting, allocation, errorMs: periods.pullErrorMs },
+      {
+        group,
+        broadcasting: this.#broadcasting,
+        allocation,
+        errorMs: periods.pullErrorMs,
+        lockRetryMs: periods.lockRetryMs,
+      },
       {
         core: this.#core,
         offsets: this.#offsets,
@@ -164,14 +185,18 @@ export class ConsumerEngine {
           const pulling = this.#puller.run(process).finally(() => this.#pulling.delete(pulling));
           this.#pulling.add(pulling);
         },
+        locks: this.#locks,
+        settled: (process) => this.#dispatcher.settled(process),
       },
     );
   }
 
   #makePuller(): Puller {
     const { periods, ...settings } = this.#settings;
+    // In order the messages held are always neighbours.
+    const heldSpanMax = settings.orderly ? Infinity : settings.heldSpanMax;
     return new Puller(
-      { ...settings, errorMs: periods.pullErrorMs, flowMs: periods.flowMs },
+      { ...settings, heldSpanMax, errorMs: periods.pullErrorMs, flowMs: periods.flowMs },
       {
         core: this.#core,
         offsets: this.#offsets,
@@ -190,6 +215,7 @@ export class ConsumerEngine {
       this.#core.transport,
       {
         group: this.#settings.group,
+        orderly: this.#settings.orderly,
         // 4.9 tells the group of a new member before it has noted what the member subscribes to: too early to pull.
         rebalance: () => void (this.#ready && this.#rebalancer.run()),
         resetOffsets: (offsets) => void this.#rebalancer.reset(offsets),
@@ -213,6 +239,7 @@ export class ConsumerEngine {
       nameServers: this.#core.nameServers.addresses,
       startedWallMs: this.#startedWallMs,
       concurrency: this.#settings.concurrency,
+      orderly: this.#settings.orderly,
       subscriptions: [...this.#subscriptions.values()],
       processes: this.#rebalancer.processes,
       offsets: this.#offsets,
@@ -221,6 +248,11 @@ export class ConsumerEngine {
       nowMonoMs: clock.monoMs(),
       wallOf: (monoMs) => Math.round(clock.wallMs() - (clock.monoMs() - monoMs)),
     });
+  }
+
+  async #renewLocks(): Promise<void> {
+    const gone = await this.#locks?.renew(this.#rebalancer.processes);
+    for (const process of gone ?? []) this.#rebalancer.lose(process);
   }
 
   #persist(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ReceivedMessage } from '../message.js';
-import { ABANDONED, type ConsumeResult } from './dispatcher.js';
+import { ABANDONED, type ConsumeResult } from './listener.js';
 
 interface Offer {
   readonly batch: readonly ReceivedMessage[];

@@ -1,8 +1,8 @@
 import type { AllocationRule } from '../../plugins/allocation/contract.js';
-import { averagelyRule } from '../../plugins/allocation/averagely/rule.js';
 import { ClientError } from '../errors.js';
 import { checkGroup } from '../names.js';
 import type { ClientOptions, ClientPeriods } from '../transport/client-core.js';
+import { allocationRule } from './allocation.js';
 import { defaultOffsetDir } from './file-offset-store.js';
 import type { ConsumeFrom } from './start-offset.js';
 
@@ -13,6 +13,13 @@ export interface PushConsumerOptions extends ClientOptions {
   readonly from?: ConsumeFrom;
   /** `clustering`: each message goes to one member; `broadcasting`: to each, without retries. Default `clustering`. */
   readonly model?: 'clustering' | 'broadcasting';
+  /**
+   * The messages of a queue are consumed one after the other, by one member of the group: what fails is offered again after
+   * `suspendCurrentQueueMs`, and what comes after it waits. All members of the group need the same setting. Default false.
+   */
+  readonly orderly?: boolean;
+  /** `orderly`: how long a queue rests after a message of it failed; 10 … 30,000. Default 1,000. */
+  readonly suspendCurrentQueueMs?: number;
   /** Listeners that run at the same time. Default 20. */
   readonly concurrency?: number;
   /** Messages per call of the listener, at most. Default 1: what fails is then always one message. */
@@ -25,9 +32,9 @@ export interface PushConsumerOptions extends ClientOptions {
   readonly heldBytesMax?: number;
   /** A queue is not pulled while its first and last message held are so far apart. Default 2,000. */
   readonly heldSpanMax?: number;
-  /** A message that failed so often goes to the dead letters. Default 16. */
+  /** A message that failed so often goes to the dead letters. Default 16; with `orderly` no message does. */
   readonly maxReconsumeTimes?: number;
-  /** A listener that takes longer is given up: its message is delivered again. Default 900,000 (15 minutes). */
+  /** A listener that takes longer is given up: its message is delivered again. Default 900,000 (15 minutes). Not with `orderly`. */
   readonly consumeTimeoutMs?: number;
   /** How long `stop` waits for listeners that run. Default 30,000. */
   readonly stopTimeoutMs?: number;
@@ -35,7 +42,10 @@ export interface PushConsumerOptions extends ClientOptions {
   readonly suspendMs?: number;
   /** When such a pull counts as lost. Default 30,000. */
   readonly pullTimeoutMs?: number;
-  /** How queues are shared out; all members of a group need the same rule. Default: averagely, as with Java. */
+  /**
+   * How queues are shared out; all members of a group need the same rule. One of this package, such as `circleRule` or
+   * `consistentHashRule(20)`, or any other. Default: `averagelyRule`, as with Java.
+   */
   readonly allocation?: AllocationRule;
   /** Broadcasting: folder of the offset files. Default `~/.rocketmq_offsets`, as with Java. */
   readonly offsetDir?: string;
@@ -55,6 +65,12 @@ export interface ConsumerPeriods extends ClientPeriods {
   readonly flowMs?: number;
   /** Wait before a message that could not be sent back is consumed again here. Default 5,000. */
   readonly localRetryMs?: number;
+  /** `orderly`: renewal of the locks of queues. Default 20,000. */
+  readonly lockMs?: number;
+  /** `orderly`: a lock that was not renewed for so long counts as lost; less than the brokers' 60,000. Default 30,000. */
+  readonly lockValidMs?: number;
+  /** `orderly`: wait before a queue that another member still has is asked for again. Default 3,000. */
+  readonly lockRetryMs?: number;
   /** Look for listeners that take too long. Default 60,000. */
   readonly expiryMs?: number;
 }
@@ -65,6 +81,7 @@ export interface ConsumerSettings extends Filled {
 }
 
 const LIMITS: readonly (readonly [name: keyof PushConsumerOptions, min: number, max: number])[] = [
+  ['suspendCurrentQueueMs', 10, 30_000],
   ['concurrency', 1, 1000],
   ['batchMax', 1, 1024],
   ['pullMax', 1, 1024],
@@ -84,23 +101,25 @@ export function consumerSettings(options: PushConsumerOptions): ConsumerSettings
     if (value === undefined || (typeof value === 'number' && value >= min && value <= max)) continue;
     throw new ClientError('ILLEGAL_ARGUMENT', `${name} is ${String(value)}, not within ${min} … ${max}`);
   }
-  const { periods = {} } = options;
+  const { periods = {}, orderly = false } = options;
   return {
     group: options.group,
     from: options.from ?? 'last',
     model: options.model ?? 'clustering',
+    orderly,
+    suspendCurrentQueueMs: options.suspendCurrentQueueMs ?? 1000,
     concurrency: options.concurrency ?? 20,
     batchMax: options.batchMax ?? 1,
     pullMax: options.pullMax ?? 32,
     heldMessagesMax: options.heldMessagesMax ?? 1000,
     heldBytesMax: options.heldBytesMax ?? 100 * 2 ** 20,
     heldSpanMax: options.heldSpanMax ?? 2000,
-    maxReconsumeTimes: options.maxReconsumeTimes ?? 16,
+    maxReconsumeTimes: options.maxReconsumeTimes ?? (orderly ? 2 ** 31 - 1 : 16),
     consumeTimeoutMs: options.consumeTimeoutMs ?? 900_000,
     stopTimeoutMs: options.stopTimeoutMs ?? 30_000,
     suspendMs: options.suspendMs ?? 15_000,
     pullTimeoutMs: options.pullTimeoutMs ?? 30_000,
-    allocation: options.allocation ?? averagelyRule,
+    allocation: allocationRule(options.allocation),
     offsetDir: options.offsetDir ?? defaultOffsetDir(),
     instanceName: options.instanceName ?? 'DEFAULT',
     periods: {
@@ -109,6 +128,9 @@ export function consumerSettings(options: PushConsumerOptions): ConsumerSettings
       pullErrorMs: periods.pullErrorMs ?? 3000,
       flowMs: periods.flowMs ?? 50,
       localRetryMs: periods.localRetryMs ?? 5000,
+      lockMs: periods.lockMs ?? 20_000,
+      lockValidMs: periods.lockValidMs ?? 30_000,
+      lockRetryMs: periods.lockRetryMs ?? 3000,
       expiryMs: periods.expiryMs ?? 60_000,
     },
   };

@@ -19,8 +19,12 @@ const COMPACT_AT = 1024;
  */
 export class ProcessQueue {
   readonly queue: MessageQueue;
-  /** Set when the queue went to another consumer or its offset was moved: results for it no longer count. */
+  /** Set when the queue goes to another consumer or its offset is moved: nothing more is pulled or begun. */
   dropped = false;
+  /** Ordered consumption: what still runs no longer counts, since the offset was moved or another member may have the queue. */
+  lost = false;
+  /** Ordered consumption: monotonic time at which the broker's lock was last asked for with success. */
+  lockedMs = 0;
   /** Where the next pull begins. */
   nextOffset: number;
   lastPullMs: number;
@@ -66,6 +70,14 @@ export class ProcessQueue {
   /** The first message not done. */
   get first(): Held | undefined {
     return this.#held[this.#head];
+  }
+
+  /** The first messages not done, at most `max`. */
+  leading(max: number): Held[] {
+    const found: Held[] = [];
+    for (let at = this.#head; at < this.#held.length && found.length < max; at++)
+      if (this.#held[at]!.done === false) found.push(this.#held[at]!);
+    return found;
   }
 
   /** Takes pulled messages in order of their offsets; such as are held already are left out. */

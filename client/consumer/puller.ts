@@ -13,7 +13,7 @@ import type { Answer } from '../transport/channel.js';
 import type { ClientCore } from '../transport/client-core.js';
 import { MASTER_ID, queueKey } from '../transport/message-queue.js';
 import type { ConsumeStats } from './consume-stats.js';
-import type { Dispatcher } from './dispatcher.js';
+import type { Consumption } from './listener.js';
 import type { OffsetStore } from './offset-store.js';
 import { pause } from './pause.js';
 import type { ProcessQueue } from './process-queue.js';
@@ -39,7 +39,7 @@ export interface PullerOptions {
 export interface PullerParts {
   readonly core: ClientCore;
   readonly offsets: OffsetStore;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Consumption;
   readonly stats: ConsumeStats;
   readonly signal: AbortSignal;
   readonly subscription: (topic: string) => SubscriptionData | undefined;

@@ -5,7 +5,7 @@ import type { ReceivedMessage } from '../message.js';
 import { checkTopic } from '../names.js';
 import { ClientCore } from '../transport/client-core.js';
 import type { MessageQueue } from '../transport/message-queue.js';
-import type { InnerListener, Listener } from './dispatcher.js';
+import type { InnerListener, Listener } from './listener.js';
 import { ConsumerEngine } from './engine.js';
 import { HandOver } from './hand-over.js';
 import { consumerSettings, type ConsumerSettings, type PushConsumerOptions } from './options.js';

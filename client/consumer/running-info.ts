@@ -10,6 +10,7 @@ export interface RunningInfoSource {
   readonly nameServers: readonly string[];
   readonly startedWallMs: number;
   readonly concurrency: number;
+  readonly orderly: boolean;
   readonly subscriptions: readonly SubscriptionData[];
   readonly processes: readonly ProcessQueue[];
   readonly offsets: OffsetStore;
@@ -42,9 +43,9 @@ export function encodeRunningInfo(source: RunningInfoSource): Buffer {
         commitOffset: source.offsets.current(process.queue) ?? -1,
         droped: process.dropped,
         lastConsumeTimestamp: source.wallOf(process.lastConsumeMs),
-        lastLockTimestamp: 0,
+        lastLockTimestamp: process.lockedMs === 0 ? 0 : source.wallOf(process.lockedMs),
         lastPullTimestamp: source.wallOf(process.lastPullMs),
-        locked: false,
+        locked: process.lockedMs !== 0 && !process.lost,
         transactionMsgCount: 0,
         transactionMsgMaxOffset: 0,
         transactionMsgMinOffset: 0,
@@ -53,7 +54,7 @@ export function encodeRunningInfo(source: RunningInfoSource): Buffer {
     ),
     properties: {
       PROP_CLIENT_VERSION: 'V4_9_7',
-      PROP_CONSUMEORDERLY: 'false',
+      PROP_CONSUMEORDERLY: String(source.orderly),
       PROP_CONSUMER_START_TIMESTAMP: String(source.startedWallMs),
       PROP_CONSUME_TYPE: 'CONSUME_PASSIVELY',
       PROP_NAMESERVER_ADDR: source.nameServers.map((address) => `${address};`).join(''),

@@ -42,8 +42,16 @@ export class SendBack {
         { group: this.#group, topic, msgId, queueOffset, problem: messageOf(error) },
         'message not taken back, sending a copy to the retry topic',
       );
-      await this.#copy(held);
+      await this.#copy(held, held.reconsumeTimes + 1);
     }
+  }
+
+  /**
+   * An ordered message that failed as often as it may: a copy to the retry topic that says so, which the broker puts to the dead
+   * letters. 4.9: ConsumeMessageOrderlyService#sendMessageBack.
+   */
+  giveUp(held: Held): Promise<void> {
+    return this.#copy(held, held.reconsumeTimes);
   }
 
   async #toBroker(held: Held, delayLevel: number): Promise<void> {
@@ -62,7 +70,7 @@ export class SendBack {
     await this.#core.transport.request(address, { code: RequestCode.CONSUMER_SEND_MSG_BACK, ext }, TIMEOUT_MS);
   }
 
-  async #copy(held: Held): Promise<void> {
+  async #copy(held: Held, reconsumeTimes: number): Promise<void> {
     const { message } = held;
     const properties = new Map(message.properties);
     if ((properties.get(PropertyName.ORIGIN_MESSAGE_ID) ?? '') === '')
@@ -70,6 +78,9 @@ export class SendBack {
     if (!isRetryTopic(message.topic)) properties.set(PropertyName.RETRY_TOPIC, message.topic);
     properties.delete(PropertyName.TRANSACTION_PREPARED);
     properties.set(PropertyName.DELAY_TIME_LEVEL, String(FIRST_DELAY_LEVEL + held.reconsumeTimes));
+    // 4.9 says them twice, as properties and in the header.
+    properties.set(PropertyName.RECONSUME_TIME, String(reconsumeTimes));
+    properties.set(PropertyName.MAX_RECONSUME_TIMES, String(this.#maxReconsumeTimes));
     const { body, sysFlag } =
       held.bodyProblem === undefined
         ? await compressed(message.body, COMPRESS_OVER_BYTES)
@@ -83,7 +94,7 @@ export class SendBack {
         flag: message.flag,
         msgId: message.msgId,
         batch: false,
-        reconsumeTimes: held.reconsumeTimes + 1,
+        reconsumeTimes,
         maxReconsumeTimes: this.#maxReconsumeTimes,
       },
       TIMEOUT_MS,

@@ -84,15 +84,19 @@ export class Routes {
     }
   }
 
-  /** Address of a broker: the one with that id, else (unless `exactly`) any other of its group. */
+  /**
+   * Address of a broker: the one with that id, else (unless `exactly`) the slave with the next id, or the first of its group
+   * (4.9: MQClientInstance#findBrokerAddressInSubscribe).
+   */
   brokerAddress(brokerName: string, brokerId = MASTER_ID, exactly = true): BrokerAddress | undefined {
     const group = this.#brokers.get(brokerName);
     if (group === undefined) return undefined;
     const wanted = group.get(brokerId);
     if (wanted !== undefined) return { brokerName, brokerId, address: wanted };
-    if (exactly) return undefined;
-    const [other] = group;
-    return other === undefined ? undefined : { brokerName, brokerId: other[0], address: other[1] };
+    if (exactly || group.size === 0) return undefined;
+    const next = brokerId + 1;
+    const other = brokerId !== MASTER_ID && group.has(next) ? next : Math.min(...group.keys());
+    return { brokerName, brokerId: other, address: group.get(other)! };
   }
 
   /** As `brokerAddress`, but asks for the topic's route when the broker is unknown. Rejects with NO_BROKER. */

@@ -1,5 +1,6 @@
 import { manifest as admin } from '../../plugins/admin/index.js';
 import { manifest as commitlog } from '../../plugins/commitlog/index.js';
+import { manifest as bitmap } from '../../plugins/filter/bitmap/index.js';
 import { filterPlugin } from '../../plugins/filter/index.js';
 import { manifest as flush } from '../../plugins/flush/index.js';
 import { manifest as gauges } from '../../plugins/gauges/index.js';
@@ -25,12 +26,13 @@ export const broker = (filters: Filters) => [
   metrics,
   commitlog,
   flush,
+  filterPlugin(filters),
+  bitmap,
   reput,
   remoting,
   topics,
   groups,
   offsets,
-  filterPlugin(filters),
   send,
   pull,
   schedule,

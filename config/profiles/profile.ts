@@ -7,7 +7,9 @@ import type { Options } from '../options.js';
  * naming a plugin of `options.plugins` that cannot be found or is none.
  */
 export async function profileOf(options: Pick<Options, 'role' | 'plugins'>) {
-  const filters = await Promise.all(options.plugins.map((spec) => loadFilterPlugin(spec)));
+  // The plugin bitmap belongs to every broker; what it does, options decide.
+  const specs = options.plugins.filter((spec) => spec !== 'bitmap');
+  const filters = await Promise.all(specs.map((spec) => loadFilterPlugin(spec)));
   switch (options.role) {
     case 'namesrv':
       return (await import('./namesrv.js')).namesrv;

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly onDeath?: DeathPolicy;
   /** Called on the kernel's side after a restart, when the service runs again. Pending calls were rejected before. */
   readonly onRestart?: () => void;
+  /** On a thread of its own whatever the topology says: for who watches the others. */
+  readonly apart?: boolean;
 }
 
 /** Where a bell hangs: may be cloned into another thread's boot, which rings with `Doorbell.at(address)`. */

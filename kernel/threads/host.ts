@@ -168,7 +168,7 @@ export async function createService(
   try {
     const entry = (await import(url)) as { default?: ServiceFactory<unknown> };
     if (typeof entry.default !== 'function') throw new TypeError('its default export is not a function');
-    return checkService(entry.default(boot, context));
+    return checkService(await entry.default(boot, context));
   } catch (error) {
     throw wrapped('SERVICE_FAILED', `service '${name}' (${url}) failed to start`, error);
   }

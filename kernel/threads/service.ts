@@ -26,7 +26,7 @@ export interface ServiceContext {
 }
 
 /** Default export of every `workers/<name>/entry.ts`; `Boot` is structured-clonable and typed in the worker's contract. */
-export type ServiceFactory<Boot> = (boot: Boot, context: ServiceContext) => Service;
+export type ServiceFactory<Boot> = (boot: Boot, context: ServiceContext) => Service | Promise<Service>;
 
 /** Wakes the thread of a service: shared word for threads, a scheduled step for in-process twins. Cheap when it is awake. */
 export interface Bell {

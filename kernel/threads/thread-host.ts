@@ -65,7 +65,8 @@ export class TopologyThreadHost implements ThreadHost {
       onRestart: options.onRestart,
     };
     try {
-      const running = await (this.inProcess(service) ? this.#runTwin(spec) : this.#runOnThread(spec));
+      const place = options.apart === true ? service : threadOf(this.#topology, service);
+      const running = await (place === MAIN ? this.#runTwin(spec) : this.#runOnThread(spec, place));
       this.#names.set(service, running);
       return running;
     } catch (error) {
@@ -77,7 +78,7 @@ export class TopologyThreadHost implements ThreadHost {
   /** Brings up the thread of a service that will run soon, so that its start is not waited for then. */
   warm(service: string): void {
     checkName(service);
-    if (!this.inProcess(service)) this.#threadFor(service).warm();
+    if (!this.inProcess(service)) this.#threadNamed(threadOf(this.#topology, service)).warm();
   }
 
   bellOf(service: string): BellAddress {
@@ -195,8 +196,8 @@ export class TopologyThreadHost implements ThreadHost {
     this.#mainBell.start();
   }
 
-  async #runOnThread(spec: ServiceSpec): Promise<RunningService> {
-    const thread = this.#threadFor(spec.name);
+  async #runOnThread(spec: ServiceSpec, place: string): Promise<RunningService> {
+    const thread = this.#threadNamed(place);
     try {
       return await thread.add(spec);
     } catch (error) {
@@ -207,9 +208,8 @@ export class TopologyThreadHost implements ThreadHost {
     }
   }
 
-  /** The thread of a service, made for the first one on it. */
-  #threadFor(service: string): ServiceThread {
-    const name = threadOf(this.#topology, service);
+  /** Made for the first service on it. */
+  #threadNamed(name: string): ServiceThread {
     const known = this.#threads.get(name);
     if (known !== undefined) return known;
     const thread = new ServiceThread({

@@ -9,7 +9,7 @@ import { jsonText } from '../../protocol/bodies/json-write.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { decodeQueryConsumeQueue } from '../../protocol/headers/query-consume-queue.js';
-import { isExtAddress, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
 import { UNIT_BYTES, unitPhysicalOffset, unitSize, unitTagsCode } from '../../store/consumequeue/unit.js';
 import { FilterRegistry, type CompiledFilter } from '../filter/contract.js';
 import { Consumers } from '../groups/contract.js';
@@ -76,10 +76,12 @@ export class QueueView {
   ): ConsumeQueueData {
     const tagsCode = unitTagsCode(units, at);
     const entry = { physicOffset: unitPhysicalOffset(units, at), physicSize: unitSize(units, at), tagsCode };
-    if (!isExtAddress(tagsCode)) return { ...entry, eval: false };
-    const unit = this.queues.extUnit(topic, queueId, tagsCode);
-    if (unit === undefined) return { ...entry, eval: false, msg: `Cq extend not exist!addr: ${tagsCode}` };
-    const passes = filter !== undefined && (filter.matchesTagsCode?.(unit.tagsCode, unit) ?? true);
+    const extOffset = unitExtOffset(units, at);
+    if (extOffset < 0) return { ...entry, eval: false };
+    const place = this.queues.extUnits(topic, queueId)(extOffset);
+    if (place === undefined) return { ...entry, eval: false, msg: `Cq extend not exist!addr: ${tagsCode}` };
+    const passes = filter !== undefined && (filter.matchesTagsCode?.(place.tagsLow, place) ?? true);
+    const { unit } = place;
     const bitMap = unit.bitmap === undefined ? undefined : bitText(unit.bitmap);
     return { ...entry, eval: passes, extendDataJson: extJson(unit), bitMap };
   }

@@ -10,11 +10,12 @@ export interface MessageQueue {
  * be pure and depend on nothing else: then each queue gets exactly one consumer.
  */
 export interface AllocationRule {
-  /** Names the rule in logs and running info, as Java's strategies do (AVG). */
+  /** Names the rule in logs, as Java's strategies do (AVG). */
   readonly name: string;
   /**
-   * The queues of `currentClientId`; both lists are sorted and the same for all. Empty when the client is not in the list.
-   * Throws RangeError when the client id or a list is empty.
+   * The queues of `currentClientId`, none of them twice and none that is not in `queues`; both lists are sorted and the same
+   * for all, and never empty. Called for one topic at a time, the group's retry topic too. A client that is not in the list
+   * gets nothing.
    */
   allocate(
     group: string,
@@ -28,17 +29,39 @@ export interface AllocationRule {
 export interface AllocationPlugin {
   readonly kind: 'allocation';
   readonly name: string;
-  readonly rule: AllocationRule;
+  /**
+   * The rule. `options` is what stands behind the colon of `--allocate NAME:options`, empty when nothing does; a RangeError
+   * says what is wrong with it.
+   */
+  create(options: string): AllocationRule;
 }
 
-/** Declares an allocation plugin. Works from plain JavaScript; checks the shape so that a mistake is named at load. */
-export function defineAllocation(name: string, rule: AllocationRule): AllocationPlugin {
+/**
+ * Declares an allocation plugin: a rule, or a function that makes one from options. Works from plain JavaScript; checks the
+ * shape so that a mistake is named at load.
+ */
+export function defineAllocation(
+  name: string,
+  rule: AllocationRule | ((options: string) => AllocationRule),
+): AllocationPlugin {
   if (typeof name !== 'string' || name === '') throw new TypeError('defineAllocation: name must be a non-empty string');
+  const make = typeof rule === 'function' ? rule : without(name, checkedRule(name, rule));
+  return { kind: 'allocation', name, create: (options) => checkedRule(name, make(options)) };
+}
+
+function without(name: string, rule: AllocationRule): (options: string) => AllocationRule {
+  return (options) => {
+    if (options !== '') throw new RangeError(`${name} takes no options`);
+    return rule;
+  };
+}
+
+function checkedRule(name: string, rule: AllocationRule): AllocationRule {
   if (typeof rule?.name !== 'string' || rule.name === '')
     throw new TypeError(`defineAllocation(${name}): rule.name must be a non-empty string`);
   if (typeof rule.allocate !== 'function')
     throw new TypeError(`defineAllocation(${name}): rule.allocate must be a function`);
-  return { kind: 'allocation', name, rule };
+  return rule;
 }
 
 /** What every rule checks first (4.9: AbstractAllocateMessageQueueStrategy#check). False: the client gets nothing. */
@@ -51,4 +74,9 @@ export function takesPart(
   if (queues.length === 0) throw new RangeError('there are no queues to allocate');
   if (clientIds.length === 0) throw new RangeError('the group has no clients');
   return clientIds.includes(currentClientId);
+}
+
+/** Names a queue in errors, and tells queues apart. */
+export function queueName({ topic, brokerName, queueId }: MessageQueue): string {
+  return `${topic}/${brokerName}/${queueId}`;
 }

@@ -9,20 +9,25 @@ export interface MessageProperties {
   get(name: string): string | undefined;
 }
 
-/** What is stored beside a ConsumeQueue entry while enableConsumeQueueExt is on. */
+/** What is stored beside a ConsumeQueue entry while enableConsumeQueueExt is on; to be read at once, not to be kept. */
 export interface EntryExtension {
   /** When the message was stored, ms. */
   readonly storeTimestamp: number;
-  /** Which filters the message may pass; undefined when nothing computed it. */
-  readonly bitmap: Uint8Array | undefined;
+  /** How many bits say which filters the message passes; 0 when nothing computed them. */
+  readonly bits: number;
+  /** One of them. */
+  has(bit: number): boolean;
 }
 
 /** One subscription's filter, compiled once. Must be pure: same message, same answer. */
 export interface CompiledFilter {
   /** True: every message matches, and neither function needs to be asked. */
   readonly everything?: boolean;
-  /** From the ConsumeQueue entry alone. False means certainly no match; true means look further (or match, without `matches`). */
-  matchesTagsCode?(tagsCode: bigint, extension?: EntryExtension): boolean;
+  /**
+   * From the ConsumeQueue entry alone: Java's hash code of the tags, 0 for none. False means certainly no match; true means look further
+   * (or match, without `matches`).
+   */
+  matchesTagsCode?(tagsCode: number, extension?: EntryExtension): boolean;
   /** From the record's properties; called only when `matchesTagsCode` did not say no. Missing: the tags code decides. */
   matches?(properties: MessageProperties): boolean;
 }
@@ -40,6 +45,8 @@ export interface FilterPlugin {
   readonly kind: 'filter';
   readonly name: string;
   readonly rule: FilterRule;
+  /** Set by who loads it: the address of the module that exports it by default, for threads that load it, too. */
+  readonly module?: string;
 }
 
 /** Why an expression was refused; answered as SUBSCRIPTION_PARSE_FAILED (23). */
@@ -63,6 +70,23 @@ export function defineFilter(name: string, rule: FilterRule): FilterPlugin {
   return { kind: 'filter', name, rule };
 }
 
+/** Shared memory about the filters that one thread asks: it writes, others read. */
+export interface FilterThread {
+  /** Which call is running (CallBoard). */
+  readonly calls: SharedArrayBuffer;
+  /** What went wrong (FilterCounts). */
+  readonly counts: SharedArrayBuffer;
+}
+
+/** Where another thread finds a filter plugin. */
+export interface FilterModule {
+  readonly address: string;
+  /** Among the broker's filter plugins. */
+  readonly number: number;
+  /** Not built in. */
+  readonly foreign: boolean;
+}
+
 export type AnyPlugin = PluginManifest | FilterPlugin;
 
 /** Every filter of this broker, by the `expressionType` that clients name. */
@@ -76,7 +100,12 @@ export interface FilterRegistry {
    * contract is named in the log, counted, and taken for "does not match". Throws FilterError, also for an unknown type.
    */
   compile(expressionType: string | null | undefined, expression: string): CompiledFilter;
+  /** For the dispatching thread, which asks filters, too: the plugins whose modules are known, and its memory. */
+  readonly modules: readonly FilterModule[];
+  readonly dispatching: FilterThread;
   /** How often each plugin broke its contract, by plugin name; only those that did. */
   readonly faults: ReadonlyMap<string, number>;
+  /** How often a call of each plugin blocked its thread for a second or more, counted when it returned. */
+  readonly blocks: ReadonlyMap<string, number>;
 }
 export const FilterRegistry: InjectionToken<FilterRegistry> = Symbol('FilterRegistry');

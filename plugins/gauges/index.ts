@@ -4,7 +4,7 @@ import { ProcessGauges } from './main.js';
 
 export const manifest: PluginManifest = {
   name: 'gauges',
-  needs: ['commitlog'],
+  needs: ['commitlog', 'filter'],
   provides: [Gauges],
   setup(container) {
     container.register(Gauges, { useToken: ProcessGauges });

@@ -4,6 +4,7 @@ import type { PluginMain } from '../../kernel/plugin.js';
 import { ThreadHost, type ThreadFigures } from '../../kernel/threads/contract.js';
 import { Clock } from '../../kernel/tokens.js';
 import { AppendGate, StoreState } from '../commitlog/contract.js';
+import { FilterRegistry } from '../filter/contract.js';
 import type { Gauges } from './contract.js';
 
 const SAMPLE_MS = 10;
@@ -24,6 +25,7 @@ export class ProcessGauges implements Gauges, PluginMain {
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(StoreState) private readonly store: StoreState,
     @inject(AppendGate) private readonly gate: AppendGate,
+    @inject(FilterRegistry) private readonly filters: FilterRegistry,
   ) {}
 
   open(): void {
@@ -45,6 +47,8 @@ export class ProcessGauges implements Gauges, PluginMain {
       ['kernel.loopDelayMicros', this.#loopDelayMicros.text()],
       ['kernel.ringUnits', this.#ringUnits.text()],
       ['kernel.ringBytes', this.#ringBytes.text()],
+      ['kernel.filterFaults', countsText(this.filters.faults)],
+      ['kernel.filterBlocks', countsText(this.filters.blocks)],
     ]);
   }
 
@@ -61,4 +65,8 @@ export class ProcessGauges implements Gauges, PluginMain {
     this.#dueMonoMs = nowMs + SAMPLE_MS;
     this.#timer?.refresh();
   }
+}
+
+function countsText(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([name, count]) => `${name}=${count}`).join(' ');
 }

@@ -1,5 +1,4 @@
 import { inject, injectable } from '../../kernel/container.js';
-import { Options } from '../../kernel/tokens.js';
 import { Perm, RequestCode, ResponseCode } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { decodeCheckClientRequestBody } from '../../protocol/bodies/check-client.js';
@@ -15,6 +14,7 @@ import { SubscriptionGroups } from './contract.js';
 import { ConsumerTable } from './consumer-table.js';
 import type { Client } from './members.js';
 import { ProducerTable } from './producer-table.js';
+import { QueueLocks } from './queue-locks.js';
 
 /** 4.9: TopicSysFlag#buildSysFlag(false, true). */
 const FLAG_UNIT_SUB = 2;
@@ -30,27 +30,27 @@ const success: Reply = { code: ResponseCode.SUCCESS };
 /** What clients say about themselves (4.9: ClientManageProcessor, and code 38 of ConsumerManageProcessor). */
 @injectable()
 export class ClientHandlers {
-  readonly #options: Options;
   readonly #consumers: ConsumerTable;
   readonly #producers: ProducerTable;
   readonly #groups: SubscriptionGroups;
   readonly #topics: Topics;
   readonly #filters: FilterRegistry;
+  readonly #locks: QueueLocks;
 
   constructor(
-    @inject(Options) options: Options,
     @inject(ConsumerTable) consumers: ConsumerTable,
     @inject(ProducerTable) producers: ProducerTable,
     @inject(SubscriptionGroups) groups: SubscriptionGroups,
     @inject(Topics) topics: Topics,
     @inject(FilterRegistry) filters: FilterRegistry,
+    @inject(QueueLocks) locks: QueueLocks,
   ) {
-    this.#options = options;
     this.#consumers = consumers;
     this.#producers = producers;
     this.#groups = groups;
     this.#topics = topics;
     this.#filters = filters;
+    this.#locks = locks;
   }
 
   register(router: RequestRouter): void {
@@ -91,6 +91,7 @@ export class ClientHandlers {
     if (group !== undefined) {
       const notify = this.#groups.all().get(group)?.notifyConsumerIdsChangedEnable ?? true;
       this.#consumers.leave(connection, group, notify);
+      this.#locks.left(group, header.clientID);
     }
     return { code: ResponseCode.SUCCESS, ext: {} };
   }
@@ -99,7 +100,7 @@ export class ClientHandlers {
     const { subscriptionData } = decodeCheckClientRequestBody(request.body);
     const type = subscriptionData?.expressionType;
     if (subscriptionData === undefined || type === undefined || type === '' || type === 'TAG') return success;
-    if (!this.#options.enablePropertyFilter || this.#filters.get(type) === undefined) {
+    if (this.#filters.get(type) === undefined) {
       const remark = `The broker does not support consumer to filter message by ${type}`;
       return { code: ResponseCode.SYSTEM_ERROR, remark };
     }

@@ -3,7 +3,7 @@ import { Clock, Logger, Options } from '../../kernel/tokens.js';
 import type { ConsumerData, SubscriptionData } from '../../protocol/bodies/heartbeat.js';
 import type { Connection } from '../remoting/contract.js';
 import { Group, type GroupChange } from './consumer-group.js';
-import type { ConsumerGroup, Consumers } from './contract.js';
+import type { ConsumerGroup, Consumers, ConsumersListener } from './contract.js';
 import { Memberships, type Client } from './members.js';
 import { Notifier } from './notifier.js';
 
@@ -18,6 +18,7 @@ export class ConsumerTable implements Consumers {
   readonly #groups = new Map<string, Group>();
   readonly #memberships = new Memberships();
   readonly #notifier: Notifier;
+  readonly #listeners: ConsumersListener[] = [];
 
   constructor(
     @inject(Options) options: Options,
@@ -54,6 +55,10 @@ export class ConsumerTable implements Consumers {
     return this.#groups.values();
   }
 
+  listen(listener: ConsumersListener): void {
+    this.#listeners.push(listener);
+  }
+
   /** How many groups the connection is in. */
   groupsOf(connection: Connection): number {
     return this.#memberships.countOf(connection);
@@ -73,6 +78,7 @@ export class ConsumerTable implements Consumers {
     const change = group.heard(client, data, this.#clock.monoMs());
     this.#memberships.add(client.connection, data.groupName);
     this.#log(group, client, change);
+    for (const listener of this.#listeners) listener.register(data.groupName, group.subscriptions.values());
     if (notify && (change.joined || change.subscriptions.topicsChanged)) this.#notify(group);
   }
 
@@ -112,6 +118,7 @@ export class ConsumerTable implements Consumers {
     this.#logger.info(about, why);
     if (group.members.count === 0) {
       this.#groups.delete(name);
+      for (const listener of this.#listeners) listener.unregister(name);
       this.#logger.info({ group: name }, 'consumer group has no member any more');
     } else if (group.habits !== before) this.#logger.info({ group: name, before, now: group.habits }, HABITS_CHANGED);
     return group;

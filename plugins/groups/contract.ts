@@ -41,6 +41,15 @@ export interface Consumers {
   /** Groups that subscribe to the topic now. */
   groupsOfTopic(topic: string): string[];
   all(): Iterable<ConsumerGroup>;
+  /** Whom to tell what groups subscribe to. */
+  listen(listener: ConsumersListener): void;
+}
+
+export interface ConsumersListener {
+  /** After each heartbeat of a member: what the group subscribes to. */
+  register(group: string, subscriptions: Iterable<SubscriptionData>): void;
+  /** Its last member left. */
+  unregister(group: string): void;
 }
 export const Consumers: InjectionToken<Consumers> = Symbol('Consumers');
 

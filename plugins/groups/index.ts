@@ -85,6 +85,7 @@ export const manifest: PluginManifest = {
     container.register(SubscriptionGroups, { useToken: GroupTable });
     container.register(Consumers, { useToken: ConsumerTable });
     container.register(Producers, { useToken: ProducerTable });
+    container.registerSingleton(QueueLocks);
     container.registerSingleton(ClientHandlers);
     container.registerSingleton(GroupHandlers);
   },

@@ -1,9 +1,11 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
+import type { SubscriptionData } from '../../protocol/bodies/heartbeat.js';
 import type { SubscriptionGroupConfig } from '../../protocol/bodies/subscription-group.js';
 import { Perm, PullSysFlag, ResponseCode } from '../../protocol/codes.js';
 import type { PullMessageRequestHeader } from '../../protocol/headers/pull-message.js';
 import { isRetryTopic } from '../../protocol/message/names.js';
+import { ConsumerFilters } from '../filter/bitmap/contract.js';
 import { FilterError, FilterRegistry, type CompiledFilter } from '../filter/contract.js';
 import { Consumers, SubscriptionGroups } from '../groups/contract.js';
 import type { Connection, Reply } from '../remoting/contract.js';
@@ -35,7 +37,10 @@ export class PullChecks {
     @inject(SubscriptionGroups) private readonly groups: SubscriptionGroups,
     @inject(Consumers) private readonly consumers: Consumers,
     @inject(FilterRegistry) private readonly filters: FilterRegistry,
-  ) {}
+    @inject(ConsumerFilters) private readonly groupFilters: ConsumerFilters,
+  ) {
+    consumers.listen(groupFilters);
+  }
 
   check(header: PullMessageRequestHeader, connection: Connection): CheckedPull | Reply {
     try {
@@ -82,14 +87,12 @@ export class PullChecks {
     const own = (header.sysFlag & PullSysFlag.SUBSCRIPTION) !== 0;
     if (own) return this.#compiled(header.expressionType, header.subscription ?? '', OWN_EXPRESSION_BAD);
     const subscription = this.#registered(header, group);
-    const filter = this.#compiled(subscription.expressionType, subscription.subString, REGISTERED_EXPRESSION_BAD);
+    const compiled = this.#compiled(subscription.expressionType, subscription.subString, REGISTERED_EXPRESSION_BAD);
+    const filter = this.groupFilters.narrowed(header.consumerGroup, subscription, compiled);
     return this.options.filterSupportRetry && isRetryTopic(header.topic) ? this.#ofRealTopic(header, filter) : filter;
   }
 
-  #registered(
-    header: PullMessageRequestHeader,
-    group: SubscriptionGroupConfig,
-  ): { expressionType: string; subString: string } {
+  #registered(header: PullMessageRequestHeader, group: SubscriptionGroupConfig): SubscriptionData {
     const members = this.consumers.group(header.consumerGroup);
     if (members === undefined)
       throw new Refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, "the consumer's group info not exist");
@@ -107,7 +110,8 @@ export class PullChecks {
   }
 
   #compiled(type: string | undefined, expression: string, bad: { code: number; remark: string }): CompiledFilter {
-    if (this.filters.get(type) === undefined)
+    const plugin = this.filters.get(type);
+    if (plugin === undefined || (plugin.rule.expressionType === 'SQL92' && !this.options.enablePropertyFilter))
       throw new Refused(ResponseCode.SYSTEM_ERROR, `The broker does not support consumer to filter message by ${type}`);
     try {
       return this.filters.compile(type, expression);

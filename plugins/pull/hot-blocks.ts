@@ -1,10 +1,9 @@
 import { KernelError } from '../../kernel/base/errors.js';
 import type { LogReader } from '../commitlog/contract.js';
+import type { ColdReads } from './cold-reads.js';
 
 const BLOCK_BYTES = 256 * 1024;
 const BLOCKS_MAX = 64;
-/** More are not fetched at a time: each takes a block's memory before it counts among the blocks. */
-const FETCHING_MAX = 32;
 
 /** One aligned piece of the log; `bytes[from, valid)` is filled. */
 interface Block {
@@ -38,7 +37,10 @@ export class HotBlocks {
   /** The block that the last record came from: the next one mostly lies there, too. */
   #last = noBlock;
 
-  constructor(private readonly log: LogReader) {}
+  constructor(
+    private readonly log: LogReader,
+    private readonly reads: ColdReads,
+  ) {}
 
   /** What was handed out before may be overwritten from here on. */
   beginRound(): void {
@@ -74,15 +76,12 @@ export class HotBlocks {
 
   /**
    * Brings the record and what follows it without holding the thread; pulls that want the same wait for the same read. It may not be
-   * here afterwards: when it is gone, when too much is fetched already, or when others needed the place.
+   * here afterwards: when it is gone, or when others needed the place.
    */
   async fetch(physicalOffset: number, size: number): Promise<void> {
     const first = physicalOffset - (physicalOffset % BLOCK_BYTES);
     for (let base = first; base < physicalOffset + size; base += BLOCK_BYTES) {
-      if (this.#blocks.has(base)) continue;
-      const read = this.#fetching.get(base);
-      if (read === undefined && this.#fetching.size >= FETCHING_MAX) return;
-      await (read ?? this.#fetchBlock(base));
+      if (!this.#blocks.has(base)) await (this.#fetching.get(base) ?? this.#fetchBlock(base));
     }
   }
 
@@ -90,26 +89,27 @@ export class HotBlocks {
   ahead(physicalOffset: number): void {
     const base = physicalOffset - (physicalOffset % BLOCK_BYTES) + BLOCK_BYTES;
     if (base >= this.log.maxOffset || this.#blocks.has(base) || this.#fetching.has(base)) return;
-    if (this.#fetching.size >= FETCHING_MAX) return;
+    if (!this.reads.isFree) return;
     // Nobody waits for it: whoever needs the block reads it again, and is told when the disk fails.
     this.#fetchBlock(base).catch(() => undefined);
   }
 
   #fetchBlock(base: number): Promise<void> {
+    const read = this.reads.run(() => this.#readBlock(base)).finally(() => this.#fetching.delete(base));
+    this.#fetching.set(base, read);
+    return read;
+  }
+
+  async #readBlock(base: number): Promise<void> {
     const from = Math.max(0, this.log.minOffset - base);
     const valid = Math.min(BLOCK_BYTES, this.log.maxOffset - base);
     const bytes = this.#spare();
-    const read = this.log
-      .readIntoAsync(bytes, from, valid - from, base + from)
-      .then(
-        () => void this.#blocks.set(base, { base, bytes, from, valid, round: 0 }),
-        (error: unknown) => {
-          if (!(error instanceof KernelError)) throw error;
-        },
-      )
-      .finally(() => this.#fetching.delete(base));
-    this.#fetching.set(base, read);
-    return read;
+    try {
+      await this.log.readIntoAsync(bytes, from, valid - from, base + from);
+      this.#blocks.set(base, { base, bytes, from, valid, round: 0 });
+    } catch (error) {
+      if (!(error instanceof KernelError)) throw error;
+    }
   }
 
   /** A record that begins in one block and ends in another. */

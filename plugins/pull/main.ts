@@ -18,7 +18,8 @@ import { PullChecks, type CheckedPull } from './checks.js';
 import { HeldPulls, type HeldPull } from './held-pulls.js';
 import { OffsetMoved } from './offset-moved.js';
 import type { SelectRequest, Selection } from './selection.js';
-import { MessageSelector } from './selector.js';
+import { ColdPullsBusy, MessageSelector } from './selector.js';
+import { SlowGroups } from './slow-groups.js';
 
 const MASTER_ID = 0;
 
@@ -44,6 +45,7 @@ export class Pull implements PluginMain {
     @inject(Queues) private readonly queues: Queues,
     @inject(PullChecks) private readonly checks: PullChecks,
     @inject(MessageSelector) private readonly selector: MessageSelector,
+    @inject(SlowGroups) private readonly slowGroups: SlowGroups,
     @inject(Offsets) private readonly offsets: Offsets,
     @inject(Counters) private readonly counters: Counters,
     @inject(GroupRates) private readonly rates: GroupRates,
@@ -57,6 +59,7 @@ export class Pull implements PluginMain {
     this.router.handleInPlace(RequestCode.PULL_MESSAGE, (request, connection) => this.#pull(request, connection, true));
     this.queues.onArrival((topic, queueId, maxOffset) => this.#arrived(topic, queueId, maxOffset));
     this.connections.onClose((connection) => this.#dropped(connection));
+    this.slowGroups.start();
     const { longPollingEnable, heldPullCheckIntervalMs, shortPollingTimeMills } = this.options;
     this.#sweep = setInterval(() => this.#check(), longPollingEnable ? heldPullCheckIntervalMs : shortPollingTimeMills);
   }
@@ -65,6 +68,7 @@ export class Pull implements PluginMain {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweep);
+    this.slowGroups.close();
     await Promise.all(this.#held.all().map((held) => this.#wake(held)));
   }
 
@@ -79,17 +83,22 @@ export class Pull implements PluginMain {
     if (!(selection instanceof Promise))
       return this.#answer({ request, connection, mayHold, checked, select }, selection);
     const kept = mayHold ? request.copied() : request;
-    return selection.then((late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late));
+    return selection.then(
+      (late) => this.#answer({ request: kept, connection, mayHold, checked, select }, late),
+      busyOrThrow,
+    );
   }
 
   #answer(pull: OpenPull, selection: Selection): Reply | undefined {
     const { request, connection, checked, select } = pull;
     const { header } = checked;
     this.#count(selection, header);
+    if (selection.behindBytes >= 0) this.slowGroups.saw(header, selection.behindBytes);
     if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);
     if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
+    if (selection.status === 'OFFSET_FOUND_NULL') this.#logMissing(header);
     if (code === ResponseCode.PULL_OFFSET_MOVED) this.moved.note(header, selection, connection);
     const fields = this.#fields(selection, checked);
     if (code !== ResponseCode.SUCCESS)
@@ -205,6 +214,13 @@ export class Pull implements PluginMain {
       this.rates.count(consumerGroup, topic, selection.messages);
     } else this.counters.getMissed++;
   }
+
+  #logMissing({ topic, queueId, queueOffset }: PullMessageRequestHeader): void {
+    this.logger.warn(
+      { topic, queueId, queueOffset, remedy: 'restart the broker: missing queue files are built again from the log' },
+      'the ConsumeQueue file of an offset is missing: the consumer waits there',
+    );
+  }
 }
 
 /** The answer with its records in one piece, copied once, straight into what leaves the socket. Views cost less than Buffer#copy. */
@@ -230,6 +246,11 @@ function sendRecords(
   connection.written(at);
 }
 
+function busyOrThrow(error: unknown): Reply {
+  if (error instanceof ColdPullsBusy) return { code: ResponseCode.SYSTEM_BUSY, remark: error.message, ext: {} };
+  throw error;
+}
+
 /** 4.9: the switch over GetMessageStatus in PullMessageProcessor#processRequest. */
 function codeOf({ status }: Selection, offset: number): number {
   switch (status) {
@@ -238,7 +259,6 @@ function codeOf({ status }: Selection, offset: number): number {
     case 'MESSAGE_WAS_REMOVING':
     case 'NO_MATCHED_MESSAGE':
       return ResponseCode.PULL_RETRY_IMMEDIATELY;
-    case 'NO_MATCHED_LOGIC_QUEUE':
     case 'NO_MESSAGE_IN_QUEUE':
       return offset === 0 ? ResponseCode.PULL_NOT_FOUND : ResponseCode.PULL_OFFSET_MOVED;
     case 'OFFSET_FOUND_NULL':

@@ -10,7 +10,6 @@ export type SelectionStatus =
   | 'OFFSET_OVERFLOW_BADLY'
   | 'OFFSET_OVERFLOW_ONE'
   | 'OFFSET_TOO_SMALL'
-  | 'NO_MATCHED_LOGIC_QUEUE'
   | 'NO_MESSAGE_IN_QUEUE';
 
 /** What one pull asks of the store. */
@@ -33,6 +32,8 @@ export interface Selection {
   /** Their records in order, neighbours in memory as one; valid until the next pull is looked at: copied at once. */
   readonly slices: readonly RecordSlice[];
   readonly bytes: number;
+  /** How far the last unit that was looked at lies behind the log's end; -1 when none was. */
+  readonly behindBytes: number;
   /** The consumer is so far behind that a slave should serve it. */
   readonly slow: boolean;
 }

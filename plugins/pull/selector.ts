@@ -1,50 +1,89 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
-import type { ExtUnit } from '../../store/consumequeue/ext-unit.js';
-import { UNIT_BYTES, unitTagsCode } from '../../store/consumequeue/unit.js';
+import { viewOf } from '../../protocol/copy.js';
+import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
 import { LogReader } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
+import { ColdReads } from './cold-reads.js';
 import type { RecordSlice } from './hot-blocks.js';
 import { RecordSource, type Candidate } from './record-source.js';
 import type { SelectRequest, Selection, SelectionStatus } from './selection.js';
-import { unitMayMatch, UnitWalk } from './unit-walk.js';
+import { UNITS_MAX, unitMayMatch, unitsMax, UnitWalk, type IsFull } from './unit-walk.js';
 
-/** Units looked at when something arrives for a held pull. */
-const UNITS_MAX = 800;
+/** Too many pulls wait for a disk. */
+export class ColdPullsBusy extends Error {
+  constructor(max: number) {
+    super(`${max} pulls wait for the disk already (coldPullsMax)`);
+  }
+}
 
 /** Picks the messages of one pull: queue units first, then their records (4.9: DefaultMessageStore#getMessage). */
 @injectable()
 export class MessageSelector {
+  /** Small and rare: they do not wait behind those of the log. */
+  readonly #unitReads = new ColdReads(1);
   readonly #source: RecordSource;
   readonly #diskBehindBytes: number;
+  #coldPulls = 0;
 
   constructor(
     @inject(Queues) private readonly queues: Queues,
     @inject(LogReader) private readonly log: LogReader,
     @inject(Options) private readonly options: Options,
   ) {
-    this.#source = new RecordSource(log);
+    this.#source = new RecordSource(log, new ColdReads(options.coldReadsMax));
     this.#diskBehindBytes = (options.totalMemoryBytes * options.accessMessageInMemoryMaxRatio) / 100;
   }
 
-  /** At once while everything it needs lies near the tail; else a promise. */
+  /** At once while everything it needs lies near the tail; else a promise, which rejects with ColdPullsBusy. */
   select(request: SelectRequest): Selection | Promise<Selection> {
-    const { topic, queueId, offset, filter } = request;
+    const { topic, queueId, offset, maxMessages } = request;
+    if (this.queues.areReady(topic, queueId, offset, unitsMax(maxMessages))) return this.#selectReady(request);
+    return this.#cold(() => this.#unitReads.run(() => this.queues.bring(topic, queueId, offset))).then(() =>
+      this.#selectReady(request),
+    );
+  }
+
+  /** What may wait for a disk, while not too much does. */
+  async #cold<T>(work: () => Promise<T>): Promise<T> {
+    const { coldPullsMax } = this.options;
+    if (this.#coldPulls >= coldPullsMax) throw new ColdPullsBusy(coldPullsMax);
+    this.#coldPulls++;
+    try {
+      return await work();
+    } finally {
+      this.#coldPulls--;
+    }
+  }
+
+  #selectReady(request: SelectRequest): Selection | Promise<Selection> {
+    const { topic, queueId, offset, maxMessages, filter } = request;
     const minOffset = this.queues.minOffset(topic, queueId);
     const maxOffset = this.queues.maxOffset(topic, queueId);
     const none = (status: SelectionStatus, nextOffset: number): Selection => {
-      return { status, nextOffset, minOffset, maxOffset, messages: 0, slices: [], bytes: 0, slow: false };
+      return {
+        status,
+        nextOffset,
+        minOffset,
+        maxOffset,
+        messages: 0,
+        slices: [],
+        bytes: 0,
+        behindBytes: -1,
+        slow: false,
+      };
     };
-    if (!this.queues.has(topic, queueId)) return none('NO_MATCHED_LOGIC_QUEUE', 0);
+    // 4.9 makes a queue by looking at it, and then finds it empty.
     if (maxOffset === 0) return none('NO_MESSAGE_IN_QUEUE', 0);
     if (offset < minOffset) return none('OFFSET_TOO_SMALL', minOffset);
     if (offset === maxOffset) return none('OFFSET_OVERFLOW_ONE', offset);
     if (offset > maxOffset) return none('OFFSET_OVERFLOW_BADLY', maxOffset);
     const walk = new UnitWalk(
       (from, count) => this.queues.entries(topic, queueId, offset + from, count),
-      (address) => this.queues.extUnit(topic, queueId, address),
+      this.queues.extUnits(topic, queueId),
       filter,
       this.#limitOf(request),
+      maxMessages,
     );
     if (walk.isEmpty) return none('OFFSET_FOUND_NULL', offset);
     return this.#fill(request, new Filling(walk, minOffset, maxOffset));
@@ -55,9 +94,10 @@ export class MessageSelector {
     if (filter.everything === true || filter.matchesTagsCode === undefined) return true;
     const units = this.queues.entries(topic, queueId, from, Math.min(to - from, UNITS_MAX));
     if (units.length < (to - from) * UNIT_BYTES) return true;
-    const extUnit = (address: bigint): ExtUnit | undefined => this.queues.extUnit(topic, queueId, address);
+    const ext = this.queues.extUnits(topic, queueId);
+    const view = viewOf(units);
     for (let at = 0; at < units.length; at += UNIT_BYTES)
-      if (unitMayMatch(filter.matchesTagsCode, unitTagsCode(units, at), extUnit)) return true;
+      if (unitMayMatch(filter.matchesTagsCode, view, at, ext)) return true;
     return false;
   }
 
@@ -66,7 +106,7 @@ export class MessageSelector {
     const { matches } = request.filter;
     this.#source.begin();
     for (let found = filling.next(); found.length > 0; found = filling.next()) {
-      if (!this.#source.areReady(found)) return this.#fillCold(request, filling, found);
+      if (!this.#source.areReady(found)) return this.#cold(() => this.#fillCold(request, filling, found));
       this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
     }
     return this.#selection(request, filling);
@@ -80,6 +120,7 @@ export class MessageSelector {
         this.#source.begin();
         this.#passOver(filling, this.#source.readHot(found, matches, filling.take));
       } else this.#passOver(filling, await this.#source.readCold(found, matches, filling.take));
+      filling.walk.refresh();
     }
     // The answer is put together some microtasks later.
     filling.keepOwn();
@@ -97,15 +138,17 @@ export class MessageSelector {
     const { walk, messages, slices, bytes, minOffset, maxOffset } = filling;
     const nothing = filling.lost ? 'MESSAGE_WAS_REMOVING' : 'NO_MATCHED_MESSAGE';
     const status = messages > 0 ? 'FOUND' : nothing;
-    const slow = this.#behind(walk.lastPhysical) > this.#diskBehindBytes;
-    return { status, nextOffset: offset + walk.taken, minOffset, maxOffset, messages, slices, bytes, slow };
+    const nextOffset = offset + walk.taken;
+    const behindBytes = this.log.maxOffset - walk.lastPhysical;
+    const slow = behindBytes > this.#diskBehindBytes;
+    return { status, nextOffset, minOffset, maxOffset, messages, slices, bytes, behindBytes, slow };
   }
 
   /** Whether one more message is too much for the answer (4.9: DefaultMessageStore#isTheBatchFull). */
-  #limitOf({ maxMessages }: SelectRequest): (messages: number, bytes: number, candidate: Candidate) => boolean {
+  #limitOf({ maxMessages }: SelectRequest): IsFull {
     const { options } = this;
     const onDiskBelow = this.log.maxOffset - this.#diskBehindBytes;
-    return (messages, bytes, { physicalOffset, size }) => {
+    return (messages, bytes, physicalOffset, size) => {
       if (messages === 0) return false;
       if (messages >= maxMessages) return true;
       return physicalOffset < onDiskBelow
@@ -113,10 +156,6 @@ export class MessageSelector {
         : bytes + size > options.maxTransferBytesOnMessageInMemory ||
             messages >= options.maxTransferCountOnMessageInMemory;
     };
-  }
-
-  #behind(physicalOffset: number): number {
-    return this.log.maxOffset - physicalOffset;
   }
 }
 

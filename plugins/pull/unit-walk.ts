@@ -1,23 +1,45 @@
-import { UNIT_BYTES, isRecordUnit, unitPhysicalOffset, unitSize, unitTagsCode } from '../../store/consumequeue/unit.js';
-import { isExtAddress, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { viewOf } from '../../protocol/copy.js';
+import { getInt64 } from '../../protocol/int64.js';
+import { extOffsetIn } from '../../store/consumequeue/ext-unit.js';
+import { UNIT_BYTES, isRecordAt } from '../../store/consumequeue/unit.js';
 import type { CompiledFilter } from '../filter/contract.js';
+import type { ExtLook } from '../reput/contract.js';
 import type { Candidate } from './record-source.js';
 
-/** Units looked at for one pull at most (4.9: 16,000 bytes of the ConsumeQueue). */
-const UNITS_MAX = 800;
+/** Units of one pull whose records are read, at most (4.9: 16,000 bytes of the ConsumeQueue), unless it asks for more messages. */
+const CANDIDATES_MAX = 800;
+/** 4.9 looks at as many as are asked for, whatever number that is. */
+const ASKED_MAX = 8192;
+/** Units looked at, at most, unless it asks for more messages: those that do not match by the queue alone cost little. */
+export const UNITS_MAX = 8 * CANDIDATES_MAX;
 /** Units asked for at a time: most pulls are full before the first piece ends. */
 const PIECE_UNITS = 64;
+const LATER_PIECE_UNITS = 1024;
 
-/** Asks a filter about a unit's tags code; `extUnit` finds the ext unit of an address. One that is missing lets the message pass. */
+/** Asks a filter about the unit at `at`. A message whose ext unit is missing passes. */
 export function unitMayMatch(
-  matchesTagsCode: (tagsCode: bigint, extension?: ExtUnit) => boolean,
-  code: bigint,
-  extUnit: (address: bigint) => ExtUnit | undefined,
+  matchesTagsCode: NonNullable<CompiledFilter['matchesTagsCode']>,
+  units: DataView,
+  at: number,
+  ext: ExtLook,
 ): boolean {
-  if (!isExtAddress(code)) return matchesTagsCode(code);
-  const unit = extUnit(code);
-  return unit === undefined || matchesTagsCode(unit.tagsCode, unit);
+  const low = units.getInt32(at + 16);
+  const extOffset = extOffsetIn(units.getInt32(at + 12), low);
+  if (extOffset < 0) return matchesTagsCode(low);
+  const place = ext(extOffset);
+  return place === undefined || matchesTagsCode(place.tagsLow, place);
 }
+
+export function unitsMax(maxMessages: number): number {
+  return Math.max(UNITS_MAX, candidatesMax(maxMessages));
+}
+
+function candidatesMax(maxMessages: number): number {
+  return Math.max(CANDIDATES_MAX, Math.min(maxMessages, ASKED_MAX));
+}
+
+/** Whether one more message is too much for an answer that has so many. */
+export type IsFull = (messages: number, bytes: number, physicalOffset: number, size: number) => boolean;
 
 /** Goes through one pull's ConsumeQueue units. */
 export class UnitWalk {
@@ -25,20 +47,28 @@ export class UnitWalk {
   taken = 0;
   /** Physical offset of the last unit looked at. */
   lastPhysical = 0;
-  #piece: Buffer;
+  #piece: DataView;
   #pieceFirst = 0;
   #pieceBytes: number;
+  #pieceWanted = PIECE_UNITS;
   #resumeAt = -1;
+  #candidates = 0;
+  readonly #unitsMax: number;
+  readonly #candidatesMax: number;
 
   /** `fetch` reads up to `count` units, the first being the pull's unit number `from`. */
   constructor(
     private readonly fetch: (from: number, count: number) => Buffer,
-    private readonly extUnit: (address: bigint) => ExtUnit | undefined,
+    private readonly ext: ExtLook,
     private readonly filter: CompiledFilter,
-    private readonly isFull: (messages: number, bytes: number, candidate: Candidate) => boolean,
+    private readonly isFull: IsFull,
+    maxMessages: number,
   ) {
-    this.#piece = fetch(0, PIECE_UNITS);
-    this.#pieceBytes = this.#piece.length;
+    this.#unitsMax = unitsMax(maxMessages);
+    this.#candidatesMax = candidatesMax(maxMessages);
+    const piece = fetch(0, PIECE_UNITS);
+    this.#piece = viewOf(piece);
+    this.#pieceBytes = piece.length;
   }
 
   /** There is no unit at all. */
@@ -53,21 +83,34 @@ export class UnitWalk {
     if (unit < this.#pieceFirst) this.#read(unit, PIECE_UNITS);
   }
 
+  /** After others may have read queues: what was read of this one is not there any more. */
+  refresh(): void {
+    this.#read(this.taken, Math.max(0, Math.min(LATER_PIECE_UNITS, this.#unitsMax - this.taken)));
+  }
+
   /** The next units that pass by the tags code, as many as the answer has room for beside what it holds. */
   candidates(messages: number, bytes: number): Candidate[] {
     const matchesTagsCode = this.filter.everything === true ? undefined : this.filter.matchesTagsCode;
     const found: Candidate[] = [];
+    // Full: the next pull begins right behind the last one taken, as in 4.9, however far it is to one that matches.
+    if (this.isFull(messages, bytes, this.lastPhysical, 0)) return found;
     let total = bytes;
-    for (let at = this.#next(); at >= 0; this.taken++, at = this.#next()) {
+    for (let at = this.#next(); at >= 0 && this.#candidates < this.#candidatesMax; this.taken++, at = this.#next()) {
       const piece = this.#piece;
-      const candidate = { unit: this.taken, physicalOffset: unitPhysicalOffset(piece, at), size: unitSize(piece, at) };
-      this.lastPhysical = candidate.physicalOffset;
-      if (candidate.physicalOffset < this.#resumeAt || !isRecordUnit(piece, at)) continue;
-      if (this.isFull(messages + found.length, total, candidate)) break;
-      if (matchesTagsCode !== undefined && !unitMayMatch(matchesTagsCode, unitTagsCode(piece, at), this.extUnit))
-        continue;
-      found.push(candidate);
-      total += candidate.size;
+      this.lastPhysical = getInt64(piece, at);
+      if (!isRecordAt(piece, at)) continue;
+      if (matchesTagsCode !== undefined && !unitMayMatch(matchesTagsCode, piece, at, this.ext)) continue;
+      const physicalOffset = this.lastPhysical;
+      if (physicalOffset < this.#resumeAt) continue;
+      const size = piece.getInt32(at + 8);
+      if (this.isFull(messages + found.length, total, physicalOffset, size)) break;
+      found.push({ unit: this.taken, physicalOffset, size });
+      total += size;
+      this.#candidates++;
+      if (matchesTagsCode !== undefined && this.isFull(messages + found.length, total, physicalOffset, 0)) {
+        this.taken++;
+        break;
+      }
     }
     return found;
   }
@@ -76,14 +119,16 @@ export class UnitWalk {
   #next(): number {
     const at = (this.taken - this.#pieceFirst) * UNIT_BYTES;
     if (at < this.#pieceBytes) return at;
-    if (this.taken >= UNITS_MAX || this.#pieceBytes < PIECE_UNITS * UNIT_BYTES) return -1;
-    this.#read(this.taken, Math.min(PIECE_UNITS, UNITS_MAX - this.taken));
+    if (this.taken >= this.#unitsMax || this.#pieceBytes < this.#pieceWanted * UNIT_BYTES) return -1;
+    this.#read(this.taken, Math.min(LATER_PIECE_UNITS, this.#unitsMax - this.taken));
     return this.#pieceBytes > 0 ? 0 : -1;
   }
 
   #read(unit: number, count: number): void {
     this.#pieceFirst = unit;
-    this.#piece = this.fetch(unit, count);
-    this.#pieceBytes = this.#piece.length;
+    this.#pieceWanted = count;
+    const piece = this.fetch(unit, count);
+    this.#piece = viewOf(piece);
+    this.#pieceBytes = piece.length;
   }
 }

@@ -1,5 +1,5 @@
 import type { InjectionToken } from 'tsyringe';
-import type { ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import type { ExtPlace } from '../../store/consumequeue/ext-unit.js';
 import type { IndexAnswer } from '../../store/index/query.js';
 
 /** One 20-byte ConsumeQueue unit. */
@@ -9,6 +9,9 @@ export interface QueueEntry {
   /** Undefined when it stands in an ext unit that is missing. */
   readonly tagsCode: bigint | undefined;
 }
+
+/** The ext unit at an offset (unitExtOffset of a queue's unit), valid until the next look; undefined when it is missing. */
+export type ExtLook = (extOffset: number) => ExtPlace | undefined;
 
 /** The dispatched queues, read side. Looking at an unknown topic or queue never creates state. */
 export interface Queues {
@@ -20,11 +23,17 @@ export interface Queues {
   minOffset(topic: string, queueId: number): number;
   /** Offset after the last dispatched entry; 0 for an unknown queue. */
   maxOffset(topic: string, queueId: number): number;
-  /** Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. */
+  /**
+   * Up to `count` units from `offset` on, raw (20 bytes each), fewer at the dispatched end, none below the first; one read. Valid until
+   * the next call.
+   */
   entries(topic: string, queueId: number, offset: number, count: number): Buffer;
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined;
-  /** The ext unit of an entry whose tags code is an address (isExtAddress), valid until the next call; undefined when it is missing. */
-  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined;
+  /** False when reading these units, or their ext units, may have to wait for a disk; then `bring` them before `entries`. */
+  areReady(topic: string, queueId: number, offset: number, count: number): boolean;
+  /** Has the units and what follows them read, without holding the thread. */
+  bring(topic: string, queueId: number, offset: number): Promise<void>;
+  extUnits(topic: string, queueId: number): ExtLook;
   /** 4.9: getOffsetInQueueByTime. On a pool thread when cold files may have to be read. */
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number>;
   /** Store time of the first message still there, ms; -1 for an empty or unknown queue. Like `offsetByTime`. */

@@ -7,7 +7,7 @@ import { QueueReader } from './queue-reader.js';
 
 export const manifest: PluginManifest = {
   name: 'reput',
-  needs: ['commitlog'],
+  needs: ['commitlog', 'bitmap'],
   services: ['reput'],
   provides: [Queues, MessageIndex],
   setup(container) {

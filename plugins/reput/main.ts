@@ -8,9 +8,10 @@ import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
-import type { IndexBoot, ReputCalls } from '../../workers/reput/contract.js';
+import type { IndexBoot, ReputBoot, ReputCalls } from '../../workers/reput/contract.js';
 import { startReput } from '../../workers/reput/handle.js';
 import { StoreState } from '../commitlog/contract.js';
+import { ConsumerFilters } from '../filter/bitmap/contract.js';
 import { IndexQueries } from './index-queries.js';
 import { QueueReader } from './queue-reader.js';
 
@@ -38,6 +39,7 @@ export class Reput implements PluginMain {
     @inject(StoreState) private readonly state: StoreState,
     @inject(QueueReader) private readonly reader: QueueReader,
     @inject(IndexQueries) private readonly index: IndexQueries,
+    @inject(ConsumerFilters) private readonly filters: ConsumerFilters,
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(Options) private readonly options: Options,
     @inject(Clock) private readonly clock: Clock,
@@ -47,7 +49,8 @@ export class Reput implements PluginMain {
 
   async start(): Promise<void> {
     const { options, state } = this;
-    this.#service = await startReput(this.threads, {
+    const { boot: bitmaps } = this.filters;
+    const boot: ReputBoot = {
       log: state.log,
       queueDir: state.paths.consumeQueue,
       checkpointPath: state.paths.checkpoint,
@@ -63,9 +66,15 @@ export class Reput implements PluginMain {
       visibleWhenFlushed: options.flushDiskType === 'SYNC_FLUSH',
       syncIntervalMs: options.flushIntervalConsumeQueue,
       ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
+      ...(bitmaps === undefined ? {} : { bitmaps }),
       followers: [state.wake.address],
-    });
+    };
+    const tellFilters = async (): Promise<void> => {
+      if (bitmaps !== undefined) await this.filters.attach(callsOf<ReputCalls>(this.#service!));
+    };
+    this.#service = await startReput(this.threads, boot, () => void tellFilters());
     this.reader.attach(callsOf<ReputCalls>(this.#service));
+    await tellFilters();
     const { dispatched, indexed } = Watermark;
     await this.#catchUp(this.#service, dispatched, Infinity);
     if (!options.messageIndexEnable) return;

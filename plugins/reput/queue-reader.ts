@@ -6,7 +6,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { Pool, type Remote } from '../../kernel/threads/contract.js';
 import { Options } from '../../kernel/tokens.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
-import { extOffsetOf, isExtAddress, unitExtOffset, type ExtUnit } from '../../store/consumequeue/ext-unit.js';
+import { unitExtOffset } from '../../store/consumequeue/ext-unit.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { offsetByTime } from '../../store/consumequeue/search.js';
 import {
@@ -19,14 +19,18 @@ import {
 import { searchOffsetOn } from '../../workers/pool/handle.js';
 import type { ReputCalls } from '../../workers/reput/contract.js';
 import { AppendGate, LogReader, StoreState } from '../commitlog/contract.js';
-import type { QueueEntry, Queues } from './contract.js';
+import type { ExtLook, QueueEntry, Queues } from './contract.js';
 import { ExtAhead } from './ext-ahead.js';
+import { ReadyUnits } from './ready-units.js';
 import { UnitsAhead } from './units-ahead.js';
 
 /** Of the files that the process may have open. */
 const READ_SHARE = 1 / 4;
 
 const ARRIVALS = 16_384;
+/** Units that are brought at a time: more than one pull looks at. */
+const BROUGHT_UNITS = 16_384;
+const BROUGHT_EXT_BYTES = 1024 * 1024;
 const noUnits = Buffer.alloc(0);
 
 /** The network thread's view of the dispatched queues: offsets from shared memory, units from the files. */
@@ -38,6 +42,8 @@ export class QueueReader implements Queues {
   readonly #ring: ArrivalRing;
   readonly #units = new UnitsAhead();
   readonly #ext = new ExtAhead();
+  readonly #ready: ReadyUnits;
+  readonly #unit = Buffer.alloc(UNIT_BYTES);
   #calls: Remote<ReputCalls> | undefined;
 
   constructor(
@@ -56,6 +62,7 @@ export class QueueReader implements Queues {
       mode: 'read',
       ext: state.queueExt,
     });
+    this.#ready = new ReadyUnits(log);
     const ring = (this.#ring = new ArrivalRing(this.arrivals));
     state.wake.add(
       () =>
@@ -99,33 +106,54 @@ export class QueueReader implements Queues {
     const { queueTable } = this.state;
     const available = queueTable.get(row, QueueWord.dispatched) - offset;
     if (available <= 0 || count <= 0 || offset < queueTable.get(row, QueueWord.minimum)) return noUnits;
-    return this.#units.read(row, offset, Math.min(count, available), available, (ahead) =>
-      this.#files.read(topic, queueId, offset, ahead),
-    );
+    return this.#units.read(row, offset, Math.min(count, available), available, (target, ahead) => {
+      const bytes = this.#files.readInto(target, topic, queueId, offset, ahead);
+      this.#ready.learn(row, offset, target, bytes);
+      return bytes;
+    });
+  }
+
+  areReady(topic: string, queueId: number, offset: number, count: number): boolean {
+    if (!this.#mayBeCold()) return true;
+    const { queueTable } = this.state;
+    const row = queueTable.find(topic, queueId);
+    if (row < 0) return true;
+    return this.#ready.has(row, offset, Math.min(count, queueTable.get(row, QueueWord.dispatched) - offset));
+  }
+
+  async bring(topic: string, queueId: number, offset: number): Promise<void> {
+    const row = this.state.queueTable.find(topic, queueId);
+    const available = this.maxOffset(topic, queueId) - offset;
+    if (row < 0 || available <= 0) return;
+    const units = await this.#files.readAsync(topic, queueId, offset, Math.min(available, BROUGHT_UNITS));
+    const first = units.length === 0 ? -1 : unitExtOffset(units, 0);
+    const last = units.length === 0 ? -1 : unitExtOffset(units, units.length - UNIT_BYTES);
+    if (first >= 0 && last > first)
+      await this.#files.ext?.readAsync(topic, queueId, first, Math.min(last - first, BROUGHT_EXT_BYTES));
+    this.#ready.brought(row, offset, units);
   }
 
   entry(topic: string, queueId: number, offset: number): QueueEntry | undefined {
     const unit = this.entries(topic, queueId, offset, 1);
     if (unit.length < UNIT_BYTES) return undefined;
-    const code = unitTagsCode(unit, 0);
+    const extOffset = unitExtOffset(unit, 0);
     return {
       physicalOffset: unitPhysicalOffset(unit, 0),
       size: unitSize(unit, 0),
-      tagsCode: isExtAddress(code) ? this.extUnit(topic, queueId, code)?.tagsCode : code,
+      tagsCode: extOffset < 0 ? unitTagsCode(unit, 0) : this.extUnits(topic, queueId)(extOffset)?.unit.tagsCode,
     };
   }
 
-  extUnit(topic: string, queueId: number, address: bigint): ExtUnit | undefined {
+  extUnits(topic: string, queueId: number): ExtLook {
     const row = this.state.queueTable.find(topic, queueId);
-    if (row < 0) return undefined;
-    const extOffset = extOffsetOf(address);
+    if (row < 0) return () => undefined;
     const lastOffset = (): number => {
-      const last = this.entries(topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
-      return last.length < UNIT_BYTES ? -1 : unitExtOffset(last, 0);
+      const last = this.#files.readInto(this.#unit, topic, queueId, this.maxOffset(topic, queueId) - 1, 1);
+      return last < UNIT_BYTES ? -1 : unitExtOffset(this.#unit, 0);
     };
-    return this.#ext.read(row, extOffset, lastOffset, (target) =>
-      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length),
-    );
+    const fetch = (target: Buffer, extOffset: number): number =>
+      this.#files.ext === undefined ? 0 : this.#files.ext.read(topic, queueId, extOffset, target, target.length);
+    return (extOffset) => this.#ext.read(row, extOffset, lastOffset, fetch);
   }
 
   offsetByTime(topic: string, queueId: number, timestampMs: number): Promise<number> {

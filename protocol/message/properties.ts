@@ -85,32 +85,3 @@ export function propertyOf(text: string, name: string): string | undefined {
   }
   return value;
 }
-
-/** Where a property's value lies in `bytes[start, end)`, without building a string. Reused by its owner. */
-export class PropertyRange {
-  start = 0;
-  end = 0;
-
-  /** False when there is no such property; `start` and `end` are then meaningless. `name` is in UTF-8. */
-  find(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
-    let present = false;
-    for (let at = start; at < end;) {
-      let middle = -1;
-      let to = at;
-      for (; to < end && bytes[to] !== PROPERTY_BYTE; to++)
-        if (middle < 0 && bytes[to] === NAME_VALUE_BYTE) middle = to;
-      if (middle - at === name.length && middle < to - 1 && sameBytes(bytes, at, name)) {
-        this.start = middle + 1;
-        this.end = to;
-        present = true;
-      }
-      at = to + 1;
-    }
-    return present;
-  }
-}
-
-function sameBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
-  return true;
-}

@@ -5,6 +5,7 @@ import { isValidTopic } from '../../protocol/message/names.js';
 import { listBases } from '../commitlog/segment-check.js';
 import type { StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
+import { readAcross } from '../files/read-across.js';
 import { segmentName } from '../files/paths.js';
 import { expireExt } from './ext-cut.js';
 import {
@@ -115,6 +116,12 @@ export class ExtFiles {
     const inFile = extOffset % this.fileBytes;
     const file = this.#open.tryGet(join(this.queueDir(topic, queueId), segmentName(extOffset - inFile)));
     return file === undefined ? 0 : file.read(target, 0, Math.min(length, this.fileBytes - inFile), inFile);
+  }
+
+  /** Reads `length` bytes, across file ends, without holding the thread; what is not there is not read. */
+  async readAsync(topic: string, queueId: number, extOffset: number, length: number): Promise<void> {
+    const dir = this.queueDir(topic, queueId);
+    await readAcross(this.#access.files, dir, this.fileBytes, Buffer.allocUnsafe(length), extOffset);
   }
 
   /** First offsets, in bytes, of a queue's files. */

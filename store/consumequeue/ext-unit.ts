@@ -1,5 +1,5 @@
 import { assert } from '../../kernel/base/assert.js';
-import { readInt64, writeInt64 } from '../../protocol/int64.js';
+import { getInt64, readInt64, writeInt64 } from '../../protocol/int64.js';
 
 /**
  * An ext unit: size (16 bits), tags code (64), store time in ms (64), bytes of the bitmap (16), bitmap; big-endian. Where one was
@@ -36,8 +36,11 @@ export function extOffsetOf(address: bigint): number {
 
 /** The same of the ConsumeQueue unit at `at`; -1 when that holds a tags code. */
 export function unitExtOffset(units: Buffer, at: number): number {
-  const high = units.readInt32BE(at + 12);
-  const low = units.readInt32BE(at + 16);
+  return extOffsetIn(units.readInt32BE(at + 12), units.readInt32BE(at + 16));
+}
+
+/** The same of the two halves of what stands in the place of the tags code. */
+export function extOffsetIn(high: number, low: number): number {
   if (high > -1 || (high === -1 && low < 0)) return -1;
   return (high + 0x80000000) * 0x100000000 + (low >>> 0);
 }
@@ -67,6 +70,55 @@ export function readExtUnit(bytes: Buffer, at: number): ExtUnit | undefined {
     storeTimestamp: readInt64(bytes, at + 10),
     bitmap: size > EXT_UNIT_BYTES_MIN ? bytes.subarray(at + EXT_UNIT_BYTES_MIN, at + size) : undefined,
   };
+}
+
+/** An ext unit read where it lies; one object is pointed to many, one after the other. */
+export class ExtPlace {
+  #view: DataView = new DataView(new ArrayBuffer(EXT_UNIT_BYTES_MIN));
+  #at = 0;
+  /** Of the whole unit. */
+  size = 0;
+
+  /** False when no whole unit stands at `at`, before `end`. What is there must stay as it is. */
+  point(view: DataView, at: number, end: number): boolean {
+    if (at + EXT_UNIT_BYTES_MIN > end) return false;
+    const size = view.getInt16(at);
+    if (size < EXT_UNIT_BYTES_MIN || at + size > end) return false;
+    if (view.getInt16(at + 18) !== size - EXT_UNIT_BYTES_MIN) return false;
+    this.#view = view;
+    this.#at = at;
+    this.size = size;
+    return true;
+  }
+
+  /** A copy. */
+  get unit(): ExtUnit {
+    const { buffer, byteOffset } = this.#view;
+    return readExtUnit(Buffer.from(Buffer.from(buffer, byteOffset + this.#at, this.size)), 0)!;
+  }
+
+  /** The two halves of the tags code, signed. */
+  get tagsHigh(): number {
+    return this.#view.getInt32(this.#at + 2);
+  }
+
+  get tagsLow(): number {
+    return this.#view.getInt32(this.#at + 6);
+  }
+
+  get storeTimestamp(): number {
+    return getInt64(this.#view, this.#at + 10);
+  }
+
+  /** How many bits its bitmap has: 0 when nothing computed one. */
+  get bits(): number {
+    return (this.size - EXT_UNIT_BYTES_MIN) * 8;
+  }
+
+  /** Bit n of the bitmap stands in byte n / 8, the lowest of a byte first (4.9: BitsArray). */
+  has(bit: number): boolean {
+    return (this.#view.getUint8(this.#at + EXT_UNIT_BYTES_MIN + (bit >> 3)) & (1 << (bit & 7))) !== 0;
+  }
 }
 
 /** Ext units that follow each other in one queue, collected until they are written in one go. */

@@ -5,6 +5,7 @@ import { isValidTopic } from '../../protocol/message/names.js';
 import { listBases } from '../commitlog/segment-check.js';
 import type { StoreFile, StoreFiles } from '../files/contract.js';
 import { OpenFiles } from '../files/open-files.js';
+import { readAcross } from '../files/read-across.js';
 import { segmentName } from '../files/paths.js';
 import { ExtFiles, type ExtFilesOptions } from './ext-files.js';
 import { extEndBefore } from './ext-scan.js';
@@ -129,11 +130,16 @@ export class QueueFiles {
    * beyond the dispatched end. Unknown queues give an empty buffer and leave no trace.
    */
   read(topic: string, queueId: number, queueOffset: number, count: number): Buffer {
+    const target = Buffer.allocUnsafe(Math.max(0, count) * UNIT_BYTES);
+    return target.subarray(0, this.readInto(target, topic, queueId, queueOffset, count));
+  }
+
+  /** The same, to the beginning of `target`; returns how many bytes. */
+  readInto(target: Buffer, topic: string, queueId: number, queueOffset: number, count: number): number {
     const folder = this.#knownOrPassing(topic, queueId);
-    if (folder === undefined || !(queueOffset >= 0) || count <= 0) return Buffer.alloc(0);
+    if (folder === undefined || !(queueOffset >= 0) || count <= 0) return 0;
     const wanted = count * UNIT_BYTES;
     const start = queueOffset * UNIT_BYTES;
-    const target = Buffer.allocUnsafe(wanted);
     let done = 0;
     while (done < wanted) {
       const inFile = (start + done) % this.fileBytes;
@@ -145,6 +151,14 @@ export class QueueFiles {
       if (got < part) break;
     }
     if (done > 0) this.#remember(topic, queueId, folder);
+    return done - (done % UNIT_BYTES);
+  }
+
+  /** The same without holding the thread, on descriptors of its own: what else happens to the files meanwhile does not matter. */
+  async readAsync(topic: string, queueId: number, queueOffset: number, count: number): Promise<Buffer> {
+    const dir = this.queueDir(topic, queueId);
+    const target = Buffer.allocUnsafe(count * UNIT_BYTES);
+    const done = await readAcross(this.files, dir, this.fileBytes, target, queueOffset * UNIT_BYTES);
     return target.subarray(0, done - (done % UNIT_BYTES));
   }
 

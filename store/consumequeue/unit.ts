@@ -40,6 +40,12 @@ export function isRecordUnit(buffer: Buffer, at: number): boolean {
   return size > 0 && size < TORN_BLANK_MIN && (buffer[at] as number) < 0x80;
 }
 
+/** Where many units are read one after the other, through their memory's view; as `isRecordUnit`. */
+export function isRecordAt(units: DataView, at: number): boolean {
+  const size = units.getInt32(at + 8);
+  return size > 0 && size < TORN_BLANK_MIN && units.getInt8(at) >= 0;
+}
+
 export function isBlankUnit(buffer: Buffer, at: number): boolean {
   return buffer.readInt32BE(at + 8) === BLANK_SIZE && readInt64(buffer, at) === 0;
 }

@@ -30,6 +30,12 @@ describe('kernel start', () => {
 
     it('an unknown plugin', () => refusal(2, /^PLUGIN_UNKNOWN: no plugin sql93/, ['--plugins', 'sql93']));
 
+    it('two filter plugins for one expression type', () =>
+      refusal(2, /^FILTER_TAKEN: filter plugin prefix \(PREFIX\) collides with prefix \(PREFIX\) \(load only one/, [
+        '--plugins',
+        './examples/filter-prefix/index.js,./examples/filter-prefix',
+      ]));
+
     it('an unknown option', () => refusal(2, /^OPTION_UNKNOWN: .*did you mean brokerName\?/, ['--set', 'brokrName=x']));
 
     it('a wrong value', () => refusal(2, /^OPTION_INVALID: listenPort \(--listen-port\)/, ['--listen-port', 'x']));

@@ -10,6 +10,7 @@ import type { BrokerTarget } from '../../cli/bench/load.js';
 import type { MessageShape } from '../../cli/bench/send-frames.js';
 import { SendLoad } from '../../cli/bench/send-load.js';
 import { systemClock } from '../../kernel/base/clock.js';
+import { decodeHeartbeat } from '../../protocol/bodies/heartbeat.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import { decodePullMessage } from '../../protocol/headers/pull-message.js';
 import { decodeSendMessageV2 } from '../../protocol/headers/send-message-v2.js';
@@ -126,6 +127,26 @@ describe('bench loads', () => {
       const result = await measure(await PullLoad.open(settings, systemClock), { ...once, seconds: 0 }, quiet);
       assert.equal(result.messages, 700 + 1 + 33 + 64);
       assert.deepEqual(result.errors, {});
+    });
+
+  for (const form of ['binary', 'json'] as const)
+    it(`pulls as a member of a group that subscribes by heartbeats, with ${form} headers`, async () => {
+      broker.fill('T', 0, ['a', 'b', 'c']);
+      const filter = { type: 'SQL92', expression: 'a = 1' };
+      const settings = {
+        targets: [target(1)],
+        shape: { ...pulls, form, group: 'G', joins: true, filter },
+        connections: 1,
+        window: 8,
+        again: false,
+      };
+      const result = await measure(await PullLoad.open(settings, systemClock), { ...once, seconds: 0 }, quiet);
+      assert.equal(result.messages, 3);
+      const [beat] = broker.asked(RequestCode.HEART_BEAT);
+      const [member] = decodeHeartbeat(beat!.body).consumerDataSet;
+      const subscriptions = member!.subscriptionDataSet.map(({ topic, subString }) => `${topic} ${subString}`);
+      assert.deepEqual([member!.groupName, ...subscriptions], ['G', 'T a = 1']);
+      for (const { ext } of broker.asked(RequestCode.PULL_MESSAGE)) assert.equal(ext['sysFlag'], '0');
     });
 
   it('reads a backlog again and again for the time given', async () => {

@@ -98,6 +98,15 @@ describe('client commands', () => {
     assert.deepEqual([shown['body'], shown['queueOffset'], shown['topic']], ['m3', 3, 'T']);
   });
 
+  it('consume --orderly locks what it takes', async () => {
+    broker.fill('T', 0, ['m0']);
+    const run = kernel('consume', ...at(), '-g', 'G', '--count', '1', '--orderly');
+    assert.equal(await run.ended, 0, run.err);
+    assert.equal(run.out, 'm0\n');
+    assert.ok(broker.asked(RequestCode.LOCK_BATCH_MQ).length > 0);
+    assert.equal(broker.locks.size, 0);
+  });
+
   it('consume ends at an interrupt', async () => {
     const run = kernel('consume', ...at(), '-g', 'G');
     await until(() => broker.asked(RequestCode.PULL_MESSAGE).length > 0, 'it pulls');

@@ -165,6 +165,47 @@ describe('config/load', () => {
     assert.deepEqual(options.plugins, ['a', 'b']);
   });
 
+  describe('filters by expressions and their bits', () => {
+    const kept = async (text: string, plugins: readonly string[] = []) => {
+      const named = plugins.length === 0 ? [] : [known('plugins', plugins, '--plugins')];
+      const { options, notices } = await load({ file: file(text), assignments: named });
+      const { enablePropertyFilter, enableCalcFilterBitMap, enableConsumeQueueExt } = options;
+      const warnings = notices.filter(({ level }) => level === 'warn').map(({ message }) => message.split(':')[0]);
+      const set = [enablePropertyFilter, enableCalcFilterBitMap, enableConsumeQueueExt];
+      return [options.plugins.join(), set.map(Number).join(''), ...warnings];
+    };
+
+    it('come with the plugins sql92 and bitmap, or with the options of an unchanged file', async () => {
+      assert.deepEqual(await kept(''), ['', '000']);
+      assert.deepEqual(await kept('', ['sql92']), ['sql92', '100']);
+      assert.deepEqual(await kept('', ['sql92', 'bitmap']), ['sql92,bitmap', '111']);
+      const all = 'enablePropertyFilter=true\nenableCalcFilterBitMap=true\nenableConsumeQueueExt=true';
+      assert.deepEqual(await kept(all), ['sql92,bitmap', '111']);
+    });
+
+    it('are warned of when one lacks what makes it useful', async () => {
+      assert.deepEqual(await kept('enablePropertyFilter=true'), [
+        ...['sql92', '100'],
+        'enablePropertyFilter without enableCalcFilterBitMap',
+      ]);
+      assert.deepEqual(await kept('enableCalcFilterBitMap=true'), [
+        ...['sql92,bitmap', '010'],
+        'enableCalcFilterBitMap without enablePropertyFilter',
+        'enableCalcFilterBitMap without enableConsumeQueueExt',
+      ]);
+      assert.deepEqual(await kept('enableCalcFilterBitMap=false', ['sql92', 'bitmap']), [
+        ...['sql92,bitmap', '101'],
+        'the plugin bitmap does nothing',
+      ]);
+    });
+
+    it('have the width that 4.9 computes, whatever a file says', async () => {
+      const { options, notices } = await load({ file: file('bitMapLengthConsumeQueueExt=64') });
+      assert.equal(options.bitMapLengthConsumeQueueExt, 112);
+      assert.ok(notices.some(({ message }) => message.startsWith('bitMapLengthConsumeQueueExt 64 becomes 112')));
+    });
+  });
+
   describe('derived options', () => {
     it('is a broker alone when name servers are named, unless role says all', async () => {
       assert.equal((await load({ env: { NAMESRV_ADDR: '10.0.0.9:9876' } })).options.role, 'broker');
@@ -237,7 +278,11 @@ describe('config/load', () => {
       ['maxMessageSize=16777216\nringBytes=67108864', /does not fit a frame: at most 16711680/],
       ['outboundBytesMax=1048576', /does not hold one pull answer/],
       ['memory=true\nmemoryStoreBytesMax=33554432', /does not hold two files/],
-      ['mappedFileSizeConsumeQueueExt=50\nbitMapLengthConsumeQueueExt=256', /does not hold one unit/],
+      [
+        'mappedFileSizeConsumeQueueExt=50\nexpectConsumerNumUseFilter=100',
+        /does not hold one unit with filter bits of 42 bytes/,
+      ],
+      ['expectConsumerNumUseFilter=100000', /filter bits of 41873 bytes do not fit one unit/],
       ['diskSpaceCleanForciblyRatio=91', /diskSpaceCleanForciblyRatio 91 is above diskSpaceWarningLevelRatio 90/],
     ] as const) {
       it(`refuses ${lines.replace('\n', ' and ')}`, async () => {

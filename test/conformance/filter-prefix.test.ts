@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadFilterPlugin } from '../../plugins/filter/load.js';
-import { filterConformance, type FilterPlugin } from '../../plugins/filter/plugin-api.js';
+import { filterConformance, type FilterPlugin } from '../../plugins/plugin-api.js';
 
 /** The example in plain JavaScript, loaded as `--plugins` loads it. */
 const prefix: FilterPlugin = await loadFilterPlugin('./examples/filter-prefix/index.js');

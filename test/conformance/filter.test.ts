@@ -1,4 +1,4 @@
-import { filterConformance } from '../../plugins/filter/plugin-api.js';
+import { filterConformance } from '../../plugins/plugin-api.js';
 import sql92 from '../../plugins/filter/sql92/index.js';
 import tag from '../../plugins/filter/tag/index.js';
 

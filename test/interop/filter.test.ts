@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'mocha';
+import { resolve } from 'node:path';
+import { after, before, describe, it } from 'mocha';
 import type { Expression, OutMessage, Producer } from './support/driver.js';
 import { arrived, createTopic, driver, failure, keysOf, target, unique } from './support/suite.js';
+import { defaultKind, startTarget, type Target } from './support/target.js';
 
 /** Comes last in each queue and is in every expression: what was not wanted would have come before it. */
 const lastKey = 'k99';
 
 /** Sends all to one queue, consumes with the expression and gives the keys that came, but for the closing one. */
-async function consumed(messages: Omit<OutMessage, 'topic'>[], expression: Expression): Promise<string[]> {
-  const [java, { namesrv }] = [await driver(), await target()];
+async function consumed(
+  messages: Omit<OutMessage, 'topic'>[],
+  expression: Expression,
+  at: Promise<Target> = target(),
+): Promise<string[]> {
+  const [java, { namesrv }] = [await driver(), await at];
   const topic = unique('filtered');
-  const [queue] = await createTopic(await target(), topic, 1);
+  const [queue] = await createTopic(await at, topic, 1);
   assert.ok(queue);
   const producer: Producer = await java.producer(namesrv);
   const last = { body: 'last', keys: lastKey, tags: 'last', properties: { last: '1' } };
@@ -85,5 +91,38 @@ describe('SQL92 expressions of the Java client', () => {
     const expression: Expression = { type: 'SQL92', text: 'price >' };
     const error = await failure(java.pushConsumer({ namesrv, group: unique('group'), topic, expression }));
     assert.deepEqual([error.type, error.code], ['MQClientException', 23]);
+  });
+});
+
+describe('a filter plugin and the Java client', function () {
+  let served: Target;
+
+  before(async function () {
+    if (defaultKind === 'jvm') this.skip();
+    served = await startTarget({ options: { plugins: resolve('examples/filter-prefix/index.js') } });
+  });
+
+  after(() => served?.stop());
+
+  it('delivers what matches, by the expression type that it has', async () => {
+    const from = (region: string, i: number) => ({ body: region, keys: `k${i}`, properties: { region } });
+    const messages = ['eu-west', 'us-east', 'eu-'].map(from);
+    const last = { body: 'eu-last', keys: lastKey, properties: { region: 'eu-last' } };
+    const keys = await consumed([...messages, last], { type: 'PREFIX', text: 'region=eu-' }, Promise.resolve(served));
+    assert.deepEqual(keys, ['k0', 'k2']);
+  });
+
+  it('refuses a wrong expression with 23 when the consumer starts, and SQL92 with 1', async () => {
+    const topic = unique('refused');
+    await createTopic(served, topic, 1);
+    const start = async (type: string, text: string) => {
+      const request = { namesrv: served.namesrv, group: unique('group'), topic, expression: { type, text } };
+      const { code, text: said } = await failure((await driver()).pushConsumer(request));
+      return [code, said] as const;
+    };
+    const [code, said] = await start('PREFIX', 'region');
+    assert.equal(code, 23);
+    assert.match(said, /expected name=prefix at position 6/);
+    assert.equal((await start('SQL92', 'a = 1'))[0], 1);
   });
 });

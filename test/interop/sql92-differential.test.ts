@@ -6,7 +6,7 @@ import type { Read } from '../../plugins/filter/sql92/operand.js';
 import { compileSql92 } from '../../plugins/filter/sql92/parser.js';
 import { sql92Limits } from '../../plugins/filter/sql92/rule.js';
 import { goldenAnswers, goldenMessages } from '../plugins/filter/sql92-golden.js';
-import { literals, Sql92Generator, texts } from './sql92-expressions.js';
+import { constructs, literals, Sql92Generator, texts } from './sql92-expressions.js';
 import { requireJava, runJava } from './support/java.js';
 
 const expressionCount = Number(process.env['SQL92_EXPRESSIONS'] ?? 6000);
@@ -66,6 +66,17 @@ async function agreed(properties: readonly string[], expressions: readonly strin
   return ours;
 }
 
+/** Refused, and true, false, null and an error for some message: each for so many expressions that have the construct. */
+function checkOutcomes(name: string, form: RegExp, expressions: readonly string[], answers: readonly string[]): void {
+  const having = answers.filter((_, at) => form.test(expressions[at]!));
+  for (const outcome of ['REFUSED', ...'TFNE']) {
+    const count = having.filter((line) =>
+      outcome === 'REFUSED' ? line === outcome : line !== 'REFUSED' && line.includes(outcome),
+    );
+    assert.ok(count.length >= expressionCount / 500, `${name}: ${count.length} of ${having.length} came to ${outcome}`);
+  }
+}
+
 describe('SQL92 against the real broker (B25)', function () {
   before(() => requireJava());
 
@@ -75,7 +86,8 @@ describe('SQL92 against the real broker (B25)', function () {
     const expressions = Array.from({ length: expressionCount }, () => generator.expression());
     const ours = await agreed(properties, expressions);
 
-    // The generator is worth something only while it reaches all outcomes.
+    // The generator is worth something only while it reaches all outcomes, with everything that the language has.
+    for (const [name, form] of Object.entries(constructs)) checkOutcomes(name, form, expressions, ours);
     const accepted = ours.filter((line) => line !== 'REFUSED');
     assert.ok(
       accepted.length > expressionCount / 4 && accepted.length < 0.9 * expressionCount,

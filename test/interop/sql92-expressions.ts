@@ -5,7 +5,7 @@ import { SeededRandom } from '../support/seeded-random.js';
 /** Values of properties. */
 // prettier-ignore
 export const texts = [
-  '5', '05', '+5', '-5', '0', '-0', '1', '6', '5.0', '5.5', '.5', '5.', '5L', '5f', '5d', ' 5 ', '\u00a05', '\t5\n', '1e5', '1E-5', '1e400',
+  '5', '05', '+5', '-5', '0', '-0', '1', '6', '5.0', '5.5', '.5', '5.', '-.5', '5..', '1.2.3', '5L', '5f', '5d', ' 5 ', '\u00a05', '\t5\n', '1e5', '1E-5', '1e400',
   '1e-400', '4.9e-324', '2e-324', '-0.0', '0.0', 'NaN', '-NaN', 'Infinity', '-Infinity', 'infinity', '0x1p3', '0X1.8P+1f', '0x.8p0', '0x1p-1074',
   '0x1.8p-1075', '0x1.fffffffffffff8p1023', '0x1.00000000000008p0', '0x1.000000000000080000001p0', '0x10', '0x0p0', '-0x.0p9', '2147483647', '2147483648',
   '-2147483648', '-2147483649', '3000000000', '3000000000.0', '9007199254740991', '9007199254740992', '9007199254740993', '9223372036854775807',
@@ -82,6 +82,41 @@ const tails = [
   ' \u00e9',
 ];
 
+/** What the language has, each as it looks in an expression: the differential test counts how often it came to which outcome. */
+export const constructs: Readonly<Record<string, RegExp>> = {
+  '=': /[^<>!=]=[^=]/,
+  '<>': /<>/,
+  '>': />[^=]/,
+  '>=': />=/,
+  '<': /<[^>=]/,
+  '<=': /<=/,
+  BETWEEN: /\bBETWEEN\b/,
+  'NOT BETWEEN': /\bNOT\s+BETWEEN\b/,
+  IN: /\bIN\b/,
+  'NOT IN': /\bNOT\s+IN\b/,
+  'IN of five and more': /\bIN\b[^)]*(,[^)]*){4}\)/,
+  'IS NULL': /\bIS\s+NULL\b/,
+  'IS NOT NULL': /\bIS\s+NOT\s+NULL\b/,
+  AND: /\bAND\b/i,
+  OR: /\bOR\b/i,
+  NOT: /\bNOT\b/,
+  'a condition against TRUE or FALSE': /(=|<>)\s+(TRUE|FALSE)\b|\b(TRUE|FALSE)\s+(=|<>)/i,
+  'two properties': /\b[abcd]\s*(=|<>|<|>|<=|>=)\s*[abcd]\b/,
+  'a 64-bit integer': /\b(2147483648|3000000000|9007199254740993|9223372036854775807)\b[^.]/,
+  'an integer with a suffix': /\b\d+[lL]\b/,
+  'a decimal': /\d\.\d/,
+  'an exponent': /\d[eE][+-]?\d/,
+  'a negative number': /-\s*\d/,
+  'a positive number': /\+\s*\d/,
+  'a text': /'\w+'/,
+  'a text with a quote': /'\w*''\w*'/,
+  'a text beyond ASCII': /'[^']*[^ -~][^']*'/,
+  'a line comment': /--[^\n]*\n/,
+  'a block comment': /\/\*[^]*\*\//,
+  parentheses: /\(.*\(/,
+  'something behind its end': /\)\s*\)|LIMIT|LIKE/,
+};
+
 export class Sql92Generator {
   private readonly random: SeededRandom;
 
@@ -126,15 +161,27 @@ export class Sql92Generator {
   private condition(depth: number): string[] {
     const not = this.chance(0.3) ? ['NOT'] : [];
     const kind = this.random.next();
+    if (kind < 0.04) return this.ofTruth(depth);
     if (kind < 0.28) return [...this.number(depth), this.pick(orders), ...this.number(depth)];
-    if (kind < 0.5) return [...this.value(depth), this.pick(['=', '=', '<>']), ...this.value(depth)];
-    if (kind < 0.6)
+    if (kind < 0.48) return [...this.value(depth), this.pick(['=', '=', '<>']), ...this.value(depth)];
+    if (kind < 0.54)
       return [...this.number(depth), ...not, 'BETWEEN', ...this.number(depth), 'AND', ...this.number(depth)];
-    if (kind < 0.7) return [...this.name(), ...not, 'IN', '(', ...this.joined(',', 0.6, () => [this.string()]), ')'];
+    // Bounds that are no two literals in the wrong order, which are refused.
+    if (kind < 0.6) return [...this.name(), ...not, 'BETWEEN', this.pick(['-5', '0', '1.5']), 'AND', ...this.name()];
+    // 4.9 keeps a list of five texts and more in a set.
+    if (kind < 0.7) return [...this.name(), ...not, 'IN', '(', ...this.joined(',', 0.7, () => [this.string()]), ')'];
     if (kind < 0.8) return [...this.value(depth), 'IS', ...not, 'NULL'];
     if (kind < 0.84) return this.value(depth);
     if (kind < 0.92 && depth > 0) return ['NOT', '(', ...this.or(depth - 1), ')'];
     return depth > 0 ? ['(', ...this.or(depth - 1), ')'] : this.name();
+  }
+
+  /** A condition or a property against TRUE, FALSE or NULL, which compare by rules of their own. */
+  private ofTruth(depth: number): string[] {
+    const truth = this.pick(['TRUE', 'FALSE', 'true', 'False', 'NULL']);
+    const other = this.chance(0.5) ? this.name() : ['(', ...this.and(Math.max(0, depth - 1)), ')'];
+    const order = this.pick(['=', '=', '<>']);
+    return this.chance(0.7) ? [...other, order, truth] : [truth, order, ...other];
   }
 
   private number(depth: number): string[] {

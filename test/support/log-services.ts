@@ -13,6 +13,7 @@ import type { FlushBoot } from '../../workers/flush/contract.js';
 import { Flusher } from '../../workers/flush/flusher.js';
 import type { ReputBoot } from '../../workers/reput/contract.js';
 import { Dispatcher } from '../../workers/reput/dispatcher.js';
+import type { FilterBitmaps } from '../../workers/reput/filter-bitmaps.js';
 import { FakeClock } from './fake-clock.js';
 import { recordingLogger } from './recording-logger.js';
 import { testRecord, type TestRecord } from './records.js';
@@ -124,7 +125,7 @@ export class LogServices {
     );
   }
 
-  dispatcher(changes: Partial<ReputBoot> = {}): Dispatcher {
+  dispatcher(changes: Partial<ReputBoot> = {}, bitmaps?: FilterBitmaps): Dispatcher {
     return this.#keep(
       new Dispatcher(
         {
@@ -145,6 +146,7 @@ export class LogServices {
           ...changes,
         },
         { clock: this.clock, logger: this.logger },
+        bitmaps,
       ),
     );
   }

@@ -1,5 +1,6 @@
 import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { QueueTableMemory } from '../../kernel/ring/queue-table.js';
+import type { FilterModule, FilterThread } from '../../plugins/filter/contract.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { IndexLayout } from '../../store/index/layout.js';
 import type { IndexMemory } from '../../store/index/shared-index.js';
@@ -25,6 +26,8 @@ export interface ReputBoot {
   readonly ext: ExtFilesOptions;
   /** Bytes of bitmap expected in an ext unit (bitMapLengthConsumeQueueExt). */
   readonly extBitmapBytes: number;
+  /** Missing while enableCalcFilterBitMap or the place for bitmaps is off. */
+  readonly bitmaps?: BitmapBoot;
   /** Delay of each level in ms, level 1 first: SCHEDULE_TOPIC_XXXX keeps the due time in the tags code. */
   readonly delayLevelsMs: readonly number[];
   readonly watermarks: SharedArrayBuffer;
@@ -42,7 +45,39 @@ export interface ReputBoot {
   readonly followers: readonly BellAddress[];
 }
 
+/** A filter of a group on a topic, or that there is none any more. */
+export interface FilterChange {
+  readonly topic: string;
+  readonly group: string;
+  readonly filter?: {
+    readonly expressionType: string;
+    readonly expression: string;
+    /** Bits that are set in the bitmap of a message that passes. */
+    readonly positions: readonly number[];
+  };
+}
+
+/** What came of the changes. */
+export interface FiltersInForce {
+  /** Messages with a later store time were dispatched with them. */
+  readonly sinceMs: number;
+  /** Indices of changes whose filter cannot be used. */
+  readonly unusable: readonly number[];
+}
+
+export interface BitmapBoot {
+  /** Bits of each message's bitmap. */
+  readonly bits: number;
+  readonly modules: readonly FilterModule[];
+  readonly thread: FilterThread;
+}
+
 export interface ReputCalls {
+  /**
+   * Filters for `bitmaps`. Nothing is dispatched before a call with `complete`: with it the service knows all that there are. Resolves
+   * when they are in force.
+   */
+  setFilters(changes: readonly FilterChange[], complete: boolean): Promise<FiltersInForce>;
   /** Syncs the queue files and the index and writes the checkpoint. Rejects when this or an earlier sync failed. */
   syncNow(): Promise<void>;
   /** Syncs the queue files alone. Rejects when this or an earlier sync failed. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { assert } from '../../kernel/base/assert.js';
 import { messageOf } from '../../kernel/base/errors.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable, QueueWord } from '../../kernel/ring/queue-table.js';
@@ -11,7 +12,8 @@ import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/rea
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
 import { Checkpoints } from './checkpoints.js';
-import type { ReputBoot, ReputCalls } from './contract.js';
+import type { FilterChange, FiltersInForce, ReputBoot, ReputCalls } from './contract.js';
+import type { FilterBitmaps } from './filter-bitmaps.js';
 import { Indexer } from './indexer.js';
 import { LogChunks } from './log-chunks.js';
 import { QueueSync } from './queue-sync.js';
@@ -25,6 +27,7 @@ const REST_MS = 1;
 /** Reads the log behind `appended` (or `flushed`) and builds the ConsumeQueues from it. Doing it twice changes nothing. */
 export class Dispatcher implements Service {
   readonly calls: ReputCalls = {
+    setFilters: async (changes, complete) => this.#setFilters(changes, complete),
     syncNow: async () => this.#syncNow(),
     syncQueues: async () => this.#syncQueues(),
     deleteTopic: (topic, until) => Promise.resolve(this.#deleteTopic(topic, until)),
@@ -46,12 +49,14 @@ export class Dispatcher implements Service {
   readonly #deleted = new Map<string, number>();
   readonly #sync: QueueSync;
   #failing = false;
+  readonly #whenWritten: (() => void)[] = [];
   /** Steps in a row that found nothing. */
   #idleSteps = 2;
 
   constructor(
     private readonly boot: ReputBoot,
     private readonly context: ServiceContext,
+    private readonly bitmaps?: FilterBitmaps,
   ) {
     this.#files = boot.log.files ?? nodeFiles;
     this.#watermarks = new Watermarks(boot.watermarks);
@@ -90,8 +95,9 @@ export class Dispatcher implements Service {
 
   step(): number {
     this.#chunks.forgetBelow(this.#watermarks.get(Watermark.logMin));
-    const limit = this.#watermarks.get(this.#limit);
-    const behind = limit > this.#watermarks.get(Watermark.dispatched);
+    const dispatchedTo = this.#watermarks.get(Watermark.dispatched);
+    const limit = this.bitmaps?.ready === false ? dispatchedTo : this.#watermarks.get(this.#limit);
+    const behind = limit > dispatchedTo;
     this.#idleSteps = behind ? 0 : this.#idleSteps + 1;
     const dispatched = !behind || this.#dispatch(limit);
     const indexInMs = this.#index?.step() ?? IDLE_MS;
@@ -124,6 +130,7 @@ export class Dispatcher implements Service {
       );
       this.#publish(end);
       this.#failing = false;
+      for (const resume of this.#whenWritten.splice(0)) resume();
       return true;
     } catch (error) {
       this.#chunks.rewind(this.#watermarks.get(Watermark.dispatched));
@@ -150,9 +157,17 @@ export class Dispatcher implements Service {
     if (row < 0)
       return this.#skip(physicalOffset, `queue ${fields.queueId} of ${fields.topic} is not in the queue table`);
     const { queueOffset, size, tagsHigh, tagsLow, storeTimestamp } = fields;
-    if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp)) return;
+    const bitmap = this.bitmaps?.of(buffer, fields);
+    if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp, bitmap)) return;
     this.#writeUnits();
-    this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp);
+    this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp, bitmap);
+  }
+
+  /** A chunk that was written in part is written once more with the same bitmaps: they decide where its ext units lie. */
+  async #setFilters(changes: readonly FilterChange[], complete: boolean): Promise<FiltersInForce> {
+    assert(this.bitmaps !== undefined, 'filters are set where bitmaps are computed');
+    while (this.#failing) await new Promise<void>((resolve) => this.#whenWritten.push(resolve));
+    return this.bitmaps.set(changes, complete);
   }
 
   #deleteTopic(topic: string, until: number): void {

@@ -62,6 +62,7 @@ const hexForm = /^([+-]?)0[xX](?:([\da-fA-F]+)\.?|([\da-fA-F]*)\.([\da-fA-F]+))[
 
 /** Double.valueOf(String): blanks around it, a type suffix, NaN, Infinity and hexadecimal floats are all fine. */
 export function parseJavaDouble(text: string): number {
+  if (isPlain(text)) return Number(text);
   const trimmed = javaTrim(text);
   if (decimalForm.test(trimmed)) return Number(trimmed.endsWith('y') ? trimmed : trimmed.replace(/[fFdD]$/, ''));
   const hex = hexForm.exec(trimmed);
@@ -69,6 +70,18 @@ export function parseJavaDouble(text: string): number {
   const [, sign, whole = '', before = '', fraction = '', exponent = ''] = hex;
   const value = scaled(BigInt(`0x${whole}${before}${fraction}`), Number(exponent) - 4 * fraction.length);
   return sign === '-' ? -value : value;
+}
+
+/** Digits with at most one point among or around them: what nearly all numbers are, and JavaScript reads as Java does. */
+function isPlain(text: string): boolean {
+  let digits = 0;
+  let points = 0;
+  for (let at = text.startsWith('-') ? 1 : 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) digits++;
+    else if (code !== 0x2e || ++points > 1) return false;
+  }
+  return digits > 0;
 }
 
 /** `mantissa` × 2^`exponent`, rounded once, half to even. */

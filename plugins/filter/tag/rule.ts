@@ -14,8 +14,8 @@ export const tagRule: FilterRule = {
     if (expression === '' || expression === '*') return everything;
     const codes = new Set(tagsOf(expression).map(javaHash));
     const [only = 0] = codes;
-    if (codes.size === 1) return { matchesTagsCode: (tagsCode) => low32(tagsCode) === only };
-    return { matchesTagsCode: (tagsCode) => codes.has(low32(tagsCode)) };
+    if (codes.size === 1) return { matchesTagsCode: (tagsCode) => tagsCode === only };
+    return { matchesTagsCode: (tagsCode) => codes.has(tagsCode) };
   },
 };
 
@@ -24,9 +24,4 @@ function tagsOf(expression: string): string[] {
   const parts = expression.split('||');
   if (parts.every((part) => part === '')) throw new FilterError('separators without a tag', 0);
   return parts.map(javaTrim).filter((tag) => tag !== '');
-}
-
-/** 4.9: DefaultMessageFilter looks at Long#intValue of the entry's tags code. */
-function low32(tagsCode: bigint): number {
-  return Number(BigInt.asIntN(32, tagsCode));
 }

@@ -35,6 +35,7 @@ export class Scene {
   readonly #folders: string[] = [];
   readonly #brokers: BrokerProcess[] = [];
   readonly #loads: Load[] = [];
+  readonly #later: (() => Promise<void>)[] = [];
 
   constructor(readonly seed: number) {
     this.random = new SeededRandom(seed);
@@ -68,11 +69,17 @@ export class Scene {
     this.#loads.splice(this.#loads.indexOf(load), 1);
   }
 
+  /** Does something at the end, before the brokers are ended; the last given is done first. */
+  later(work: () => Promise<void>): void {
+    this.#later.unshift(work);
+  }
+
   logTails(): string {
     return this.#brokers.map((broker) => broker.logTail()).join('\n');
   }
 
   async end(): Promise<void> {
+    for (const work of this.#later.splice(0)) await work();
     for (const load of this.#loads) load.cut();
     for (const broker of this.#brokers) await broker.kill9();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { decodeHeartbeat } from '../../../protocol/bodies/heartbeat.js';
+import { decodeLockBatchRequestBody, encodeLockBatchResponseBody } from '../../../protocol/bodies/lock-batch.js';
 import { encodeConsumerList } from '../../../protocol/bodies/consumer-list.js';
 import { encodeTopicRouteData } from '../../../protocol/bodies/route.js';
 import { RequestCode, ResponseCode } from '../../../protocol/codes.js';
@@ -37,8 +38,14 @@ export class FakeBroker {
   /** Committed offsets by `topic@queueId`. */
   readonly committed = new Map<string, number>();
   readonly clientIds = new Set<string>();
+  /** Owners of locked queues by `topic@queueId`. */
+  readonly locks = new Map<string, string>();
   /** Other brokers that this one, as a name server, tells of. */
   readonly others: FakeBroker[] = [];
+  /** Slaves of this one by their ids. */
+  readonly slaves = new Map<number, FakeBroker>();
+  /** The member of its group that answers to pulls name. */
+  suggests = 0;
 
   private constructor(server: ScriptedServer, brokerName: string) {
     this.server = server;
@@ -125,6 +132,13 @@ export class FakeBroker {
       ...ok,
       body: encodeConsumerList({ consumerIdList: [...this.clientIds] }),
     }));
+    this.on(RequestCode.LOCK_BATCH_MQ, (request) => this.#lock(request));
+    this.on(RequestCode.UNLOCK_BATCH_MQ, (request) => {
+      const { clientId, mqSet } = decodeLockBatchRequestBody(request.body);
+      for (const { topic, queueId } of mqSet)
+        if (this.locks.get(`${topic}@${queueId}`) === clientId) this.locks.delete(`${topic}@${queueId}`);
+      return ok;
+    });
     this.on(RequestCode.SEND_MESSAGE_V2, (request) => this.#stored(request));
     this.on(RequestCode.SEND_BATCH_MESSAGE, (request) => this.#stored(request));
     this.on(RequestCode.CONSUMER_SEND_MSG_BACK, ok);
@@ -149,16 +163,26 @@ export class FakeBroker {
           const { brokerName } = broker;
           return { brokerName, readQueueNums: queues, writeQueueNums: queues, perm, topicSysFlag: 0 };
         }),
-        brokerDatas: brokers.map(({ brokerName, address }) => ({
+        brokerDatas: brokers.map(({ brokerName, address, slaves }) => ({
           cluster: 'C',
           brokerName,
-          brokerAddrs: new Map([[0, address]]),
+          brokerAddrs: new Map([...[...slaves].map(([id, slave]) => [id, slave.address] as const), [0, address]]),
         })),
         filterServerTable: new Map(),
       },
       'standard',
     );
     return { ...ok, body };
+  }
+
+  #lock(request: Request): Scripted {
+    const { clientId, mqSet } = decodeLockBatchRequestBody(request.body);
+    const lockOKMQSet = mqSet.filter(({ topic, queueId }) => {
+      const key = `${topic}@${queueId}`;
+      if (!this.locks.has(key)) this.locks.set(key, clientId);
+      return this.locks.get(key) === clientId;
+    });
+    return { ...ok, body: encodeLockBatchResponseBody({ lockOKMQSet }) };
   }
 
   #stored(request: Request): Scripted {
@@ -187,7 +211,7 @@ export class FakeBroker {
     const { topic, queueId, queueOffset, maxMsgNums } = decodePullMessage(request.ext);
     const queue = this.queue(topic, queueId);
     const maxOffset = queue.min + queue.records.length;
-    const header = { suggestWhichBrokerId: 0, minOffset: queue.min, maxOffset };
+    const header = { suggestWhichBrokerId: this.suggests, minOffset: queue.min, maxOffset };
     if (queueOffset < queue.min || queueOffset > maxOffset) {
       const nextBeginOffset = queueOffset < queue.min ? queue.min : maxOffset;
       return { code: ResponseCode.PULL_OFFSET_MOVED, ext: encodePullMessageResponse({ ...header, nextBeginOffset }) };

@@ -35,6 +35,8 @@ export interface InMessage {
   readonly reconsumeTimes: number;
   /** Name of the listener's thread; push consumers only. */
   readonly thread?: string;
+  /** When it was called, on the monotonic clock of this machine; push consumers only. */
+  readonly heardMs?: number;
 }
 
 export interface Queue {
@@ -61,7 +63,8 @@ export interface PullResult {
 }
 
 export interface Expression {
-  readonly type: 'TAG' | 'SQL92';
+  /** TAG, SQL92, or that of a filter plugin. */
+  readonly type: string;
   readonly text: string;
 }
 
@@ -76,9 +79,19 @@ export interface PushRequest {
   readonly expression?: Expression;
   readonly broadcasting?: boolean;
   readonly orderly?: boolean;
+  /** Writes what became of each message into the trace topic. */
+  readonly traced?: boolean;
   /** So many attempts of each message are answered RECONSUME_LATER. */
   readonly refusals?: number;
   readonly config?: ClientConfig;
+  /** AllocateMessageQueueAveragely when absent. */
+  readonly allocation?: Strategy;
+}
+
+/** An allocation strategy as mqk.Allocations makes it. */
+export interface Strategy {
+  readonly rule: string;
+  readonly [parameter: string]: unknown;
 }
 
 export type TransactionEnd = 'COMMIT_MESSAGE' | 'ROLLBACK_MESSAGE' | 'UNKNOW';
@@ -125,6 +138,12 @@ export class Driver {
     return new Producer(this.program, await this.create('producer', { ...base, ...config }, true));
   }
 
+  /** Writes what became of each message into the trace topic. */
+  async tracedProducer(namesrv: string): Promise<Producer> {
+    const config = { producerGroup: 'interop_traced', namesrvAddr: namesrv };
+    return new Producer(this.program, await this.create('tracedProducer', config, true));
+  }
+
   /** Each message ends as its property `local` says; see TransactionProducer.java. */
   async transactionProducer(namesrv: string, group: string): Promise<TransactionProducer> {
     const config = { producerGroup: group, namesrvAddr: namesrv };
@@ -157,7 +176,13 @@ export class Driver {
       awaitTerminationMillisWhenShutdown: 5_000,
       ...request.config,
     };
-    const handle = await this.create('push', config, false);
+    const { allocation } = request;
+    const handle = await this.create(
+      request.traced === true ? 'tracedPush' : 'push',
+      config,
+      false,
+      allocation === undefined ? {} : { allocation },
+    );
     const received: InMessage[] = [];
     this.heard.set(handle, received);
     await this.program.call('listen', {
@@ -197,9 +222,9 @@ export class Driver {
   }
 
   /** Every client has a client id and connections of its own, as if it ran in another process. */
-  private async create(kind: string, config: ClientConfig, start: boolean): Promise<string> {
+  private async create(kind: string, config: ClientConfig, start: boolean, more: object = {}): Promise<string> {
     const handle = `${kind}-${++handles}`;
-    await this.program.call('create', { handle, kind, start, config: { instanceName: handle, ...config } });
+    await this.program.call('create', { handle, kind, start, config: { instanceName: handle, ...config }, ...more });
     return handle;
   }
 }

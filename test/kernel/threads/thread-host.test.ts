@@ -27,6 +27,20 @@ describe('threads', () => {
     for (const { name, words } of memory) assert.equal(Atomics.load(words, Word.closed), 1, name);
   });
 
+  it('gives a service that watches the others a thread of its own in every topology', async () => {
+    const { host } = testThreads({ '*': 'main' });
+    await host.run<ProbeBoot>('reput', probeUrl, probeMemory().boot);
+    await host.run<ProbeBoot>('watchdog', probeUrl, probeMemory().boot, { apart: true });
+    assert.deepEqual(
+      host.status().map(({ name, inProcess }) => [name, inProcess]),
+      [
+        ['watchdog', false],
+        ['reput', true],
+      ],
+    );
+    await host.stop();
+  });
+
   it('tells the Linux id of every thread, and how often each was woken', async () => {
     const { host } = testThreads({ commitlog: 'writers', flush: 'writers', reput: 'own', '*': 'main' });
     const boots = ['commitlog', 'flush', 'reput', 'schedule'].map((name) => ({ name, ...probeMemory() }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { averagelyRule } from '../../../plugins/allocation/averagely/rule.js';
-import { defineAllocation, type AllocationRule, type MessageQueue } from '../../../plugins/allocation/contract.js';
+import type { MessageQueue } from '../../../plugins/allocation/contract.js';
 
 const queues = (count: number): MessageQueue[] =>
   Array.from({ length: count }, (_, queueId) => ({ topic: 'T', brokerName: 'b', queueId }));
@@ -46,17 +46,5 @@ describe('averagely', () => {
     assert.throws(() => averagelyRule.allocate('G', 'c0', queues(4), []), RangeError);
   });
 
-  it('is called AVG, as in Java', () => {
-    const plugin = defineAllocation('averagely', averagelyRule);
-    assert.deepEqual(plugin, { kind: 'allocation', name: 'averagely', rule: averagelyRule });
-    assert.equal(plugin.rule.name, 'AVG');
-  });
-});
-
-describe('defineAllocation', () => {
-  it('names what a plain JavaScript author forgot', () => {
-    assert.throws(() => defineAllocation('', averagelyRule), /name must be/);
-    assert.throws(() => defineAllocation('mine', {} as AllocationRule), /mine.*rule\.name/);
-    assert.throws(() => defineAllocation('mine', { name: 'MINE' } as AllocationRule), /mine.*rule\.allocate/);
-  });
+  it('is called AVG, as in Java', () => assert.equal(averagelyRule.name, 'AVG'));
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { RecordProperties } from '../../../plugins/filter/contract.js';
+import { parseProperties } from '../../../protocol/message/properties.js';
 
 function read(text: string, name: string): string | undefined {
   const bytes = Buffer.from(`\u0001before\u0002${text}\u0001\u0002after\u0001x`);
@@ -38,6 +40,31 @@ describe('properties in a record', () => {
     assert.equal(read(text, '主题'), '值😀');
     assert.equal(read(text, 'é'), 'ü');
     assert.equal(read(text, '主'), undefined);
+  });
+
+  it('finds what a whole parse of the text finds, whatever the text, as often as it is asked', () => {
+    const piece = fc.constantFrom('\u0001', '\u0002', 'a', 'b', 'ab', 'é', '😀', '1234567');
+    const texts = fc.array(fc.array(piece, { maxLength: 20 }), { maxLength: 3 });
+    const properties = new RecordProperties();
+    fc.assert(
+      fc.property(texts, (pieces) => {
+        for (const text of pieces.map((some) => some.join(''))) {
+          const bytes = Buffer.from(`a\u0001x\u0002${text}\u0002a\u0001y`);
+          properties.at(bytes, 4, bytes.length - 4);
+          const wanted = parseProperties(text);
+          for (const name of ['a', 'b', 'ab', 'é', 'c', 'a', 'b'])
+            assert.equal(properties.get(name), wanted.get(name), JSON.stringify([text, name]));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('finds each of very many', () => {
+    const text = Array.from({ length: 1000 }, (_, at) => `n${at}\u0001v${at}`).join('\u0002');
+    const bytes = Buffer.from(text);
+    const properties = new RecordProperties().at(bytes, 0, bytes.length);
+    for (const at of [999, 0, 16, 17, 500]) assert.equal(properties.get(`n${at}`), `v${at}`);
   });
 
   it('serves one record after the other', () => {

@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createRootContainer } from '../../../kernel/container.js';
-import { Clock, Logger } from '../../../kernel/tokens.js';
+import { CallBoard } from '../../../kernel/ring/call-board.js';
+import type { PluginManifest } from '../../../kernel/plugin.js';
+import { Clock, Logger, Options } from '../../../kernel/tokens.js';
 import { CompileCache } from '../../../plugins/filter/compile-cache.js';
 import { defineFilter, FilterError, FilterRegistry } from '../../../plugins/filter/contract.js';
 import type { CompiledFilter, FilterPlugin } from '../../../plugins/filter/contract.js';
@@ -9,6 +11,7 @@ import { filterPlugin } from '../../../plugins/filter/index.js';
 import { CachingFilterRegistry } from '../../../plugins/filter/registry.js';
 import sql92 from '../../../plugins/filter/sql92/index.js';
 import tag from '../../../plugins/filter/tag/index.js';
+import { defaultOptions } from '../../support/default-options.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { recordingLogger } from '../../support/recording-logger.js';
 
@@ -86,7 +89,7 @@ describe('filter registry', () => {
     for (const mood of Object.keys(answers)) {
       const filter = registry.compile('MOODY', mood);
       assert.equal(filter.matches?.(none), false, mood);
-      assert.equal(filter.matchesTagsCode?.(1n), false, mood);
+      assert.equal(filter.matchesTagsCode?.(1), false, mood);
     }
     assert.deepEqual([...registry.faults], [['moody', 8]]);
     assert.equal(logger.lines.length, 1, 'the first is logged, the tenth would be');
@@ -97,7 +100,7 @@ describe('filter registry', () => {
       problem: 'matches threw boom',
       count: 1,
     });
-    assert.equal(registry.compile('TAG', '*').matchesTagsCode?.(1n), true, 'others go on');
+    assert.equal(registry.compile('TAG', '*').matchesTagsCode?.(1), true, 'others go on');
     await Promise.resolve();
   });
 
@@ -157,13 +160,13 @@ describe('filter registry', () => {
 
   it('keeps a state of its own in a filter object', () => {
     class Rule {
-      readonly wanted = 7n;
-      matchesTagsCode(tagsCode: bigint): boolean {
+      readonly wanted = 7;
+      matchesTagsCode(tagsCode: number): boolean {
         return tagsCode === this.wanted;
       }
     }
     const { registry } = setUp(plugin('classy', () => new Rule()));
-    assert.equal(registry.compile('CLASSY', 'x').matchesTagsCode?.(7n), true);
+    assert.equal(registry.compile('CLASSY', 'x').matchesTagsCode?.(7), true);
   });
 
   it('shows a filter what is stored beside the entry', () => {
@@ -171,25 +174,63 @@ describe('filter registry', () => {
     const { registry } = setUp(
       plugin('beside', () => ({ matchesTagsCode: (...args: unknown[]) => seen.push(args) > 0 })),
     );
-    const extension = { storeTimestamp: 7, bitmap: Buffer.from([1]) };
+    const extension = { storeTimestamp: 7, bits: 8, has: () => true };
     const filter = registry.compile('BESIDE', 'x');
-    assert.deepEqual([filter.matchesTagsCode?.(5n, extension), filter.matchesTagsCode?.(6n)], [true, true]);
+    assert.deepEqual([filter.matchesTagsCode?.(5, extension), filter.matchesTagsCode?.(6)], [true, true]);
     assert.deepEqual(seen, [
-      [5n, extension],
-      [6n, undefined],
+      [5, extension],
+      [6, undefined],
     ]);
   });
 
-  it('is what the manifest provides, with tags and the loaded plugins', async () => {
+  const provided = async (manifest: PluginManifest, enablePropertyFilter: boolean): Promise<FilterRegistry> => {
     const container = createRootContainer().createChildContainer();
     container.registerInstance(Logger, recordingLogger());
     container.registerInstance(Clock, new FakeClock());
-    const manifest = filterPlugin([sql92, tag]);
-    assert.deepEqual([manifest.name, manifest.needs, manifest.provides], ['filter', [], [FilterRegistry]]);
+    container.registerInstance(Options, defaultOptions({ enablePropertyFilter }));
     await manifest.setup(container);
     const registry = container.resolve(FilterRegistry);
     assert.equal(registry, container.resolve(FilterRegistry));
+    return registry;
+  };
+
+  it('is what the manifest provides, with tags and the loaded plugins', async () => {
+    const manifest = filterPlugin([sql92, tag]);
+    assert.deepEqual([manifest.name, manifest.needs, manifest.provides], ['filter', [], [FilterRegistry]]);
+    const registry = await provided(manifest, true);
     assert.deepEqual([registry.get('TAG'), registry.get('SQL92')], [tag, sql92]);
+  });
+
+  it('knows no SQL92 while enablePropertyFilter is off, but other filters', async () => {
+    const other = plugin('other', () => ({ matches: () => true }));
+    const registry = await provided(filterPlugin([sql92, other]), false);
+    assert.deepEqual([registry.get('SQL92'), registry.get('OTHER')], [undefined, other]);
+  });
+
+  it('watches calls into filters that are not built in, and only those', () => {
+    assert.equal(setUp(sql92).registry.hasForeign, false);
+    const seen: unknown[] = [];
+    const { registry, clock, logger } = setUp(
+      sql92,
+      plugin('slow', () => ({ matches: () => look() })),
+    );
+    const board = new CallBoard(registry.answering.calls);
+    const look = (): boolean => seen.push(board.running()?.name) > 0;
+    assert.equal(registry.compile('SLOW', 'x').matches?.(none), true);
+    assert.deepEqual(seen, ['filter plugin slow with the expression x']);
+    assert.equal(board.running(), undefined, 'nothing runs any more');
+
+    const blocking = plugin('blocking', () => ({
+      matches: () => {
+        board.named(board.running()!.count, clock.monoMs());
+        clock.advance(3000);
+        return true;
+      },
+    }));
+    registry.register(blocking);
+    assert.equal(registry.compile('BLOCKING', 'y').matches?.(none), true);
+    assert.deepEqual([...registry.blocks], [['blocking', 1]]);
+    assert.deepEqual(logger.lines.at(-1)?.fields, { plugin: 'blocking', expression: 'y', forMs: 3000 });
   });
 });
 

@@ -8,6 +8,7 @@ import type { ThreadHost } from '../../../kernel/threads/contract.js';
 import { decodeKVTable } from '../../../protocol/bodies/kv-table.js';
 import { RequestCode } from '../../../protocol/codes.js';
 import type { AppendGate, StoreState } from '../../../plugins/commitlog/contract.js';
+import type { FilterRegistry } from '../../../plugins/filter/contract.js';
 import { ProcessGauges } from '../../../plugins/gauges/main.js';
 import type { RawClient } from '../../support/raw-client.js';
 import { send } from '../../support/send-pull.js';
@@ -47,6 +48,8 @@ describe('gauges in runtime information (28)', () => {
       using client = await broker.connect();
       const before = await figures(client);
       assert.deepEqual([...before.keys()].sort(), [
+        'kernel.filterBlocks',
+        'kernel.filterFaults',
         'kernel.loopDelayMicros',
         'kernel.ringBytes',
         'kernel.ringUnits',
@@ -89,6 +92,13 @@ describe('gauges in runtime information (28)', () => {
       threads as unknown as ThreadHost,
       store as unknown as StoreState,
       gate as unknown as AppendGate,
+      {
+        faults: new Map([['moody', 8]]),
+        blocks: new Map([
+          ['moody', 1],
+          ['slow', 2],
+        ]),
+      } as unknown as FilterRegistry,
     );
     gauges.open();
     const read = (key: string): CoarseCounts => parseCoarse(gauges.table().get(key)!);
@@ -100,6 +110,8 @@ describe('gauges in runtime information (28)', () => {
     assert.equal(units.max, 2);
     assert.equal(read('kernel.ringBytes').sum, read('kernel.ringUnits').sum * 150);
     assert.equal(gauges.table().get('kernel.wakeUps'), 'main=2', 'both bells, modulo 2^32');
+    assert.equal(gauges.table().get('kernel.filterFaults'), 'moody=8');
+    assert.equal(gauges.table().get('kernel.filterBlocks'), 'moody=1 slow=2');
     assert.equal(gauges.table().get('kernel.threads'), '', 'without /proc there are none');
   });
 });

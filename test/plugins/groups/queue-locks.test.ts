@@ -1,26 +1,35 @@
 import assert from 'node:assert/strict';
-import { silentLogger } from '../../../kernel/base/logger.js';
-import { QueueLocks } from '../../../plugins/groups/queue-locks.js';
 import { decodeLockBatchResponseBody, encodeLockBatchRequestBody } from '../../../protocol/bodies/lock-batch.js';
 import { RequestCode, ResponseCode } from '../../../protocol/codes.js';
-import { FakeClock } from '../../support/fake-clock.js';
-import { FakeRouter, bodyOf } from '../../support/fake-connection.js';
+import { FakeConnection } from '../../support/fake-connection.js';
+import { bodyOf } from '../../support/fake-connection.js';
+import { consumerOf, subscriptionTo } from '../../support/send-pull.js';
+import { heartbeat, nextTurn, setUp } from './set-up.js';
 
 const queue = (queueId: number) => ({ topic: 'T', brokerName: 'b', queueId });
 
 describe('queue locks (LOCK_BATCH_MQ 41, UNLOCK_BATCH_MQ 42)', () => {
-  const made = () => {
-    const clock = new FakeClock();
-    const router = new FakeRouter();
-    const locks = new QueueLocks(clock, silentLogger);
-    locks.register(router);
+  const made = (changes: Parameters<typeof setUp>[0] = {}) => {
+    const at = setUp(changes);
     const ask = (code: number, clientId: string, ids: number[], consumerGroup = 'G') =>
-      router.call(code, { body: encodeLockBatchRequestBody({ consumerGroup, clientId, mqSet: ids.map(queue) }) });
+      at.router.call(code, { body: encodeLockBatchRequestBody({ consumerGroup, clientId, mqSet: ids.map(queue) }) });
     const lock = async (client: string, ids: number[], group?: string): Promise<number[]> => {
       const reply = await ask(RequestCode.LOCK_BATCH_MQ, client, ids, group);
       return decodeLockBatchResponseBody(bodyOf(reply)).lockOKMQSet.map(({ queueId }) => queueId);
     };
-    return { clock, locks, ask, lock };
+    const join = async (clientId: string, group = 'G'): Promise<FakeConnection> => {
+      const connection = new FakeConnection();
+      await heartbeat(at, connection, clientId, [consumerOf(group, [subscriptionTo('T')])]);
+      await nextTurn();
+      return connection;
+    };
+    /** Notifications since the last call. */
+    const told = async (connection: FakeConnection): Promise<number> => {
+      await nextTurn();
+      return connection.notified.splice(0).filter(({ code }) => code === RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
+        .length;
+    };
+    return { ...at, ask, lock, join, told };
   };
 
   it('belong to one member of a group, and to each group by itself', async () => {
@@ -52,8 +61,67 @@ describe('queue locks (LOCK_BATCH_MQ 41, UNLOCK_BATCH_MQ 42)', () => {
     assert.deepEqual(await lock('b', [0]), [0]);
   });
 
-  it('refuse a group that could not be one (B32)', async () => {
-    const { code } = await made().ask(RequestCode.LOCK_BATCH_MQ, 'a', [0], '../x');
+  it('end when their owner leaves the group, not when its connection is lost', async () => {
+    const at = made();
+    const [a, b] = [await at.join('a'), await at.join('b')];
+    await at.lock('a', [0]);
+    await at.lock('b', [1]);
+    at.connections.closed(a);
+    assert.deepEqual(await at.lock('c', [0, 1]), []);
+    const ext = { clientID: 'b', consumerGroup: 'G' };
+    await at.router.call(RequestCode.UNREGISTER_CLIENT, { ext, connection: b });
+    assert.deepEqual(await at.lock('c', [0, 1]), [1]);
+  });
+
+  it('stay when one of two connections of their owner leaves', async () => {
+    const at = made();
+    const [old] = [await at.join('a'), await at.join('a')];
+    await at.lock('a', [0]);
+    const ext = { clientID: 'a', consumerGroup: 'G' };
+    await at.router.call(RequestCode.UNREGISTER_CLIENT, { ext, connection: old! });
+    assert.deepEqual(await at.lock('b', [0]), []);
+  });
+
+  it('tell who was refused, and nobody else, when they are unlocked', async () => {
+    const at = made();
+    const members = [await at.join('a'), await at.join('b'), await at.join('c')];
+    const heard = () => Promise.all(members.map((member) => at.told(member)));
+    await heard();
+    await at.lock('a', [0, 1]);
+    await at.lock('b', [0, 1]);
+    await at.ask(RequestCode.UNLOCK_BATCH_MQ, 'a', [0, 1]);
+    assert.deepEqual(await heard(), [0, 1, 0]);
+    await at.lock('b', [0]);
+    await at.ask(RequestCode.UNLOCK_BATCH_MQ, 'b', [0]);
+    assert.deepEqual(await heard(), [0, 0, 0], 'nobody wanted it');
+  });
+
+  it('tell who was refused when they expire', async () => {
+    const at = made({ queueLockExpiryMs: 1000 });
+    const b = await at.join('b');
+    await at.told(b);
+    await at.lock('a', [0]);
+    await at.lock('b', [0]);
+    at.clock.advance(1001);
+    at.locks.expire();
+    assert.equal(await at.told(b), 1);
+  });
+
+  it('tell nobody when notifications are off', async () => {
+    const at = made({ notifyConsumerIdsChangedEnable: false });
+    const b = await at.join('b');
+    await at.lock('a', [0]);
+    await at.lock('b', [0]);
+    await at.ask(RequestCode.UNLOCK_BATCH_MQ, 'a', [0]);
+    assert.equal(await at.told(b), 0);
+  });
+
+  it('refuse a group that could not be one (B32), and names without a bound', async () => {
+    const at = made();
+    const { code } = await at.ask(RequestCode.LOCK_BATCH_MQ, 'a', [0], '../x');
     assert.equal(code, ResponseCode.SYSTEM_ERROR);
+    const long = await at.ask(RequestCode.LOCK_BATCH_MQ, 'a'.repeat(513), [0]);
+    assert.equal(long.code, ResponseCode.SYSTEM_ERROR);
+    assert.match(long.remark ?? '', /clientId/);
   });
 });

@@ -7,6 +7,7 @@ import { GroupTable } from '../../../plugins/groups/group-table.js';
 import { GroupsFile } from '../../../plugins/groups/groups-file.js';
 import { Notifier } from '../../../plugins/groups/notifier.js';
 import { ProducerTable } from '../../../plugins/groups/producer-table.js';
+import { QueueLocks } from '../../../plugins/groups/queue-locks.js';
 import type { Offsets } from '../../../plugins/offsets/contract.js';
 import type { Connection } from '../../../plugins/remoting/contract.js';
 import { TopicTable } from '../../../plugins/topics/topic-table.js';
@@ -39,14 +40,17 @@ export function setUp(changes: Partial<Options> = {}) {
   const deletedOffsets: string[] = [];
   const offsets = { deleteGroup: (group: string) => void deletedOffsets.push(group) } as Offsets;
   const router = new FakeRouter();
-  new ClientHandlers(options, consumers, producers, groups, topics, filters).register(router);
+  const locks = new QueueLocks(options, clock, logger, consumers, groups);
+  locks.register(router);
+  new ClientHandlers(consumers, producers, groups, topics, filters, locks).register(router);
   new GroupHandlers(options, clock, logger, groups, consumers, producers, offsets).register(router);
   const connections = new FakeConnections();
   connections.onClose((connection) => {
     producers.closed(connection);
     consumers.closed(connection);
   });
-  return { options, logger, clock, groups, topics, consumers, producers, deletedOffsets, router, connections };
+  const tables = { groups, topics, consumers, producers, locks };
+  return { options, logger, clock, ...tables, deletedOffsets, router, connections };
 }
 
 export type SetUp = ReturnType<typeof setUp>;

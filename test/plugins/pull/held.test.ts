@@ -108,7 +108,7 @@ describe('a held pull', () => {
   it('is answered 19 after its time, with where the queue ends', async () => {
     const pulls = hold(consumer, { topic, suspendTimeoutMillis: 60 });
     const { code, remark, header } = pulledOf(await pulls.done);
-    assert.deepEqual([code, remark, header.nextBeginOffset], [19, 'NO_MATCHED_LOGIC_QUEUE', 0]);
+    assert.deepEqual([code, remark, header.nextBeginOffset], [19, 'NO_MESSAGE_IN_QUEUE', 0]);
     await send(producer, { topic });
     await pullAll(producer, 1, { topic });
     const later = pulledOf(await hold(consumer, { topic, queueOffset: 1, suspendTimeoutMillis: 60 }).done);

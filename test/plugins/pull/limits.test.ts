@@ -72,11 +72,23 @@ describe('limits of a pull', () => {
     });
   });
 
-  it('800 units for a filter that finds nothing', async () => {
-    await withMessages(1000, 1, {}, async (client) => {
+  it('6400 units for tags that are not there, and 800 for a filter that needs the records', async () => {
+    await withMessages(6500, 1, { options: { plugins: ['sql92'] } }, async (client) => {
       const { code, header } = await pull(client, { subscription: 'other' });
-      assert.deepEqual([code, header.nextBeginOffset], [20, 800]);
-      assert.deepEqual(await got(client, { subscription: 'other', queueOffset: 800 }), [0, 1000]);
+      assert.deepEqual([code, header.nextBeginOffset], [20, 6400]);
+      assert.deepEqual(await got(client, { subscription: 'other', queueOffset: 6400 }), [0, 6500]);
+      const byRecord = { expressionType: 'SQL92', subscription: 'a = 1' };
+      assert.deepEqual(await got(client, byRecord), [0, 800]);
+      assert.deepEqual(await got(client, { ...byRecord, queueOffset: 5900 }), [0, 6500]);
+    });
+  });
+
+  it('as many units as messages are asked for, when that is more', async () => {
+    await withMessages(7100, 1, { options: { plugins: ['sql92'] } }, async (client) => {
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 7000 }), [0, 7000]);
+      assert.deepEqual(await got(client, { subscription: 'other', maxMsgNums: 2 ** 31 - 1 }), [0, 7100]);
+      const byRecord = { expressionType: 'SQL92', subscription: 'a = 1' };
+      assert.deepEqual(await got(client, { ...byRecord, maxMsgNums: 900 }), [0, 900]);
     });
   });
 });

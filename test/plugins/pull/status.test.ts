@@ -74,9 +74,9 @@ describe('what a pull is answered', () => {
     queueTable.set(row, QueueWord.minimum, 0);
   });
 
-  it('NO_MATCHED_LOGIC_QUEUE: 19 at 0 and 21 elsewhere, and makes no queue', async () => {
-    assert.deepEqual(await outcome({ queueId: 3 }), [19, 'NO_MATCHED_LOGIC_QUEUE', 0, 0, 0]);
-    assert.deepEqual(await outcome({ queueId: 3, queueOffset: 7 }), [21, 'NO_MATCHED_LOGIC_QUEUE', 0, 0, 0]);
+  it('NO_MESSAGE_IN_QUEUE: 19 at 0 and 21 elsewhere, and makes no queue', async () => {
+    assert.deepEqual(await outcome({ queueId: 3 }), [19, 'NO_MESSAGE_IN_QUEUE', 0, 0, 0]);
+    assert.deepEqual(await outcome({ queueId: 3, queueOffset: 7 }), [21, 'NO_MESSAGE_IN_QUEUE', 0, 0, 0]);
     assert.equal(broker.get(StoreState).queueTable.find('T', 3), -1);
   });
 
@@ -148,7 +148,7 @@ describe('a pull is refused', () => {
       'for an expression of its own that is wrong',
       { expressionType: 'SQL92', subscription: 'a = ' },
       23,
-      /^parse the consumer's subscription failed/,
+      /^parse the consumer's subscription failed: expected a property, a literal or \(, found the end of the expression at position 4$/,
     ],
     [
       'for a filter that is not there',

@@ -27,7 +27,7 @@ class Bench {
         return file.copy(target, 0, unit * 20);
       },
     );
-    return found === undefined ? undefined : Number(found.tagsCode);
+    return found === undefined ? undefined : found.tagsLow;
   }
 }
 

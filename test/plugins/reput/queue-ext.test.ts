@@ -60,9 +60,9 @@ describe('a broker with enableConsumeQueueExt', () => {
     const queues = broker.get(Queues);
     assert.deepEqual([isExt(broker, 0), isExt(broker, 129)], [true, true]);
     assert.equal(queues.entry('T', 0, 7)?.tagsCode, BigInt(javaHash('t1')));
-    assert.equal(queues.extUnit('T', 0, -(2n ** 63n) + 20n)?.tagsCode, BigInt(javaHash('t1')));
-    assert.equal(queues.extUnit('T', 0, -(2n ** 63n) + 21n), undefined);
-    assert.equal(queues.extUnit('None', 0, -(2n ** 63n)), undefined);
+    assert.equal(queues.extUnits('T', 0)(20)?.tagsLow, javaHash('t1'));
+    assert.equal(queues.extUnits('T', 0)(21), undefined);
+    assert.equal(queues.extUnits('None', 0)(0), undefined);
   });
 
   it('wakes a held pull for a tag that it waits for, and for no other', async () => {

@@ -31,9 +31,9 @@ describe('units read ahead', () => {
           const available = ends[row] - offset;
           if (available <= 0) continue;
           const count = Math.min(wanted, available);
-          const found = ahead.read(row, offset, count, available, (fetched) => {
+          const found = ahead.read(row, offset, count, available, (target, fetched) => {
             assert.ok(fetched >= count && fetched <= available, 'nothing is read that is not dispatched');
-            return units(row, offset, fetched);
+            return units(row, offset, fetched).copy(target);
           });
           assert.deepEqual(found, units(row, offset, count));
         }
@@ -45,16 +45,16 @@ describe('units read ahead', () => {
     const ahead = new UnitsAhead();
     let reads = 0;
     for (let offset = 0; offset + 32 <= 1024; offset += 32)
-      ahead.read(0, offset, 32, 1024 - offset, (count) => {
+      ahead.read(0, offset, 32, 1024 - offset, (target, count) => {
         reads++;
-        return units(0, offset, count);
+        return units(0, offset, count).copy(target);
       });
     assert.ok(reads <= 8, `${reads} reads for 32 looks`);
   });
 
   it('are as few as the file has', () => {
     const ahead = new UnitsAhead();
-    assert.equal(ahead.read(0, 0, 10, 10, () => units(0, 0, 7)).length, 7 * UNIT_BYTES);
-    assert.equal(ahead.read(0, 0, 10, 10, () => units(0, 0, 10)).length, 10 * UNIT_BYTES);
+    assert.equal(ahead.read(0, 0, 10, 10, (target) => units(0, 0, 7).copy(target)).length, 7 * UNIT_BYTES);
+    assert.equal(ahead.read(0, 0, 10, 10, (target) => units(0, 0, 10).copy(target)).length, 10 * UNIT_BYTES);
   });
 });

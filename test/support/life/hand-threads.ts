@@ -34,7 +34,8 @@ export class HandThreads implements ThreadHost {
   }
 
   async run<Boot>(name: string, _entryUrl: URL, boot: Boot): Promise<RunningService> {
-    const make = (given: never): Service => factories[name]!(given, this.#context);
+    // Only dispatching with bitmaps is made later, and here are none.
+    const make = (given: never): Service => factories[name]!(given, this.#context) as Service;
     const played = new Played(name, this.tamper(name, boot as never, make), this.#context.clock);
     this.#services.set(name, played);
     return played;

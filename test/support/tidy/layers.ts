@@ -25,6 +25,7 @@ const layers: readonly Layer[] = [
       'store/**',
       'protocol/**',
       'plugins/filter/*/rule',
+      'plugins/filter/{contract,compiler}',
       'workers/*/contract',
       'workers/urls',
     ],
@@ -37,6 +38,7 @@ const layers: readonly Layer[] = [
     may: ['kernel/**', 'protocol/**', 'store/**', 'workers/*/contract', 'workers/*/handle', 'plugins/**/contract'],
     mayAsTypes: ['config/**'],
   },
+  { folder: 'plugins/plugin-api.ts', own: 'self', may: ['plugins/**/{contract,conformance}'] },
   { folder: 'config', own: 'self', may: ['kernel/base/**'] },
   {
     folder: 'config/profiles',
@@ -53,7 +55,7 @@ const layers: readonly Layer[] = [
       'plugins/filter/**/{contract,rule}',
     ],
   },
-  { folder: 'cli', own: 'self', may: ['config/**', 'kernel/**', 'client/**', 'store/**'] },
+  { folder: 'cli', own: 'self', may: ['config/**', 'kernel/**', 'client/**', 'store/**', 'plugins/allocation/load'] },
   { folder: 'examples', own: 'self', may: [] },
   { folder: 'test', own: 'self', may: ['**'] },
 ];

@@ -43,10 +43,17 @@ public final class Driver {
         Lines.serve(ops);
     }
 
-    /** args: {"handle", "kind", "config": properties by name, "start": false for a consumer to be subscribed first}. */
+    /**
+     * args: {"handle", "kind", "config": properties by name, "start": false for a consumer to be subscribed first,
+     * "allocation": a push consumer's strategy, as for Allocations}.
+     */
     private static Object create(JSONObject args) throws Exception {
         Object client = instance(args.getString("kind"));
         Beans.configure(client, args.getJSONObject("config"));
+        if (args.containsKey("allocation")) {
+            ((DefaultMQPushConsumer) client).setAllocateMessageQueueStrategy(
+                Allocations.of(args.getJSONObject("allocation")));
+        }
         if (args.getBooleanValue("start")) {
             Beans.call(client, "start", new JSONArray());
         }
@@ -58,6 +65,10 @@ public final class Driver {
         switch (kind) {
             case "producer":
                 return new DefaultMQProducer();
+            case "tracedProducer":
+                return new DefaultMQProducer("interop_traced", true);
+            case "tracedPush":
+                return new DefaultMQPushConsumer("interop_traced", true);
             case "transaction":
                 return new TransactionProducer();
             case "push":

@@ -12,11 +12,13 @@ export {
   type FilterPlugin,
   type FilterRule,
   type MessageProperties,
-} from './contract.js';
-export { filterConformance, type FilterCases, type SampleMessage, type TestRunner } from './conformance.js';
+} from './filter/contract.js';
+export { filterConformance, type FilterCases, type SampleMessage } from './filter/conformance.js';
 export {
   defineAllocation,
   type AllocationPlugin,
   type AllocationRule,
   type MessageQueue,
-} from '../allocation/contract.js';
+} from './allocation/contract.js';
+export { allocationConformance, type AllocationCases } from './allocation/conformance.js';
+export type { TestRunner } from './conformance/contract.js';

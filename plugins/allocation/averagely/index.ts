@@ -1,0 +1,4 @@
+import { defineAllocation } from '../contract.js';
+import { averagelyRule } from './rule.js';
+
+export default defineAllocation('averagely', averagelyRule);
