@@ -73,10 +73,11 @@ export class Notifier {
   #tellFrom(start: number, connections: readonly Connection[], ext: Readonly<Record<string, string>>): void {
     const end = Math.min(start + TOLD_PER_TURN, connections.length);
     tell(connections, start, end, ext);
-    setImmediate(() => {
-      if (end < connections.length) this.#tellFrom(end, connections, ext);
-      else this.#next();
-    });
+    const more = (): void => (end < connections.length ? this.#tellFrom(end, connections, ext) : this.#next());
+    // A very large group is told over the time that it may take, unless another has waited long enough.
+    const overdue = (this.#large.peek()?.deadlineMonoMs ?? Infinity) <= this.#clock.monoMs();
+    if (overdue || end === connections.length) setImmediate(more);
+    else setTimeout(more, TOLD_PER_TURN / TOLD_PER_MS).unref();
   }
 
   /** Those that come from now on are a change of their own. */

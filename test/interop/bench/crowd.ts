@@ -139,8 +139,8 @@ async function paced(
   const began = performance.now();
   const calls: Promise<number>[] = [];
   for (let i = 0; i < count; i++) {
-    const waitMs = began + (i * 1000) / perSecond - performance.now();
-    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const dueMs = began + (i * 1000) / perSecond;
+    if (performance.now() < dueMs) await until(() => performance.now() >= dueMs, 'the next call is due');
     const called = call(i);
     // Awaited at the end; until then a failure is nobody's.
     called?.catch(() => undefined);
