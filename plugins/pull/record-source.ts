@@ -74,29 +74,31 @@ export class RecordSource {
     matches: CompiledFilter['matches'],
     take: TakeRecord,
   ): Promise<Candidate | undefined> {
-    for (let first = 0; first < candidates.length;) {
-      const end = spanEnd(candidates, first);
-      const start = candidates[first].physicalOffset;
-      const bytes = await this.#coldSpan(start, candidates[end - 1].physicalOffset + candidates[end - 1].size - start);
-      if (bytes === undefined) return candidates[first];
-      for (; first < end; first++) {
-        const { physicalOffset, size } = candidates[first];
-        const slice = { bytes, at: physicalOffset - start, size };
-        if (!isRecord(slice, physicalOffset)) return candidates[first];
+    // At the same time: records that lie far apart wait for one read after the other otherwise.
+    const spans = await Promise.all(spansOf(candidates).map((span) => this.#readSpan(span)));
+    for (const { records, bytes } of spans) {
+      if (bytes === undefined) return records[0];
+      const start = records[0].physicalOffset;
+      for (const record of records) {
+        const slice = { bytes, at: record.physicalOffset - start, size: record.size };
+        if (!isRecord(slice, record.physicalOffset)) return record;
         if (matches === undefined || matches(this.#propertiesOf(slice))) take(slice.bytes, slice.at, slice.size);
       }
     }
     return undefined;
   }
 
-  #coldSpan(start: number, length: number): Promise<Buffer | undefined> {
+  /** Without bytes when they are not there any more. */
+  #readSpan(records: readonly Candidate[]): Promise<{ records: readonly Candidate[]; bytes?: Buffer }> {
+    const start = records[0].physicalOffset;
+    const last = records[records.length - 1];
     return this.reads.run(async () => {
-      const bytes = Buffer.allocUnsafe(length);
+      const bytes = Buffer.allocUnsafe(last.physicalOffset + last.size - start);
       try {
-        await this.log.readIntoAsync(bytes, 0, length, start);
-        return bytes;
+        await this.log.readIntoAsync(bytes, 0, bytes.length, start);
+        return { records, bytes };
       } catch (error) {
-        if (error instanceof KernelError) return undefined;
+        if (error instanceof KernelError) return { records };
         throw error;
       }
     });
@@ -134,6 +136,17 @@ function isDense(candidates: readonly Candidate[]): boolean {
   if (candidates.length < DENSE_RECORDS_MIN) return false;
   const span = candidates[candidates.length - 1].physicalOffset - candidates[0].physicalOffset;
   return span <= candidates.length * GAP_BYTES_MAX;
+}
+
+/** Neighbours together. */
+function spansOf(candidates: readonly Candidate[]): Candidate[][] {
+  const spans: Candidate[][] = [];
+  for (let first = 0; first < candidates.length;) {
+    const end = spanEnd(candidates, first);
+    spans.push(candidates.slice(first, end));
+    first = end;
+  }
+  return spans;
 }
 
 function spanEnd(candidates: readonly Candidate[], first: number): number {

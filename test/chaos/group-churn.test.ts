@@ -42,7 +42,7 @@ async function churn(scene: Scene): Promise<void> {
     for (let i = 0; i < MEMBERS_MAX / 2; i++) await at.join();
     for (let change = 0; change < CHANGES; change++) {
       await at.change();
-      await at.more(10 + scene.random.below(60));
+      await at.more(5 + scene.random.below(30));
     }
     await at.finish();
     const { again, problems } = at.judge();

@@ -7,6 +7,7 @@ import { Clock, Logger, Options, Progress } from '../../../kernel/tokens.js';
 import { AppendGate, LogReader } from '../../../plugins/commitlog/contract.js';
 import { manifest as commitlog } from '../../../plugins/commitlog/index.js';
 import { OpenStore } from '../../../plugins/commitlog/open-store.js';
+import { ConsumerFilters } from '../../../plugins/filter/bitmap/contract.js';
 import { manifest as flush } from '../../../plugins/flush/index.js';
 import { OffsetTable } from '../../../plugins/offsets/offset-table.js';
 import { manifest as reput } from '../../../plugins/reput/index.js';
@@ -55,6 +56,15 @@ const lifeOptions = (sync: boolean): ReturnType<typeof defaultOptions> =>
     flushCommitLogThoroughInterval: THOROUGH_MS,
   });
 const optionsOf = { sync: lifeOptions(true), async: lifeOptions(false) };
+
+/** Its messages get no filter bits. */
+const noFilters: ConsumerFilters = {
+  boot: undefined,
+  register: () => undefined,
+  unregister: () => undefined,
+  narrowed: (_group, _subscription, filter) => filter,
+  attach: () => Promise.resolve(),
+};
 
 const FILES = Symbol('files of a test');
 
@@ -113,6 +123,7 @@ export class BrokerLife {
     this.#container.registerInstance(Clock, clock);
     this.#container.registerInstance(Logger, this.logger);
     this.#container.registerInstance(Progress, new LoggedProgress(clock, this.logger));
+    this.#container.registerInstance(ConsumerFilters, noFilters);
     this.#container.registerInstance<Pool>(Pool, localPool);
     this.#container.registerInstance<ThreadHost>(ThreadHost, this.threads);
     this.#container.registerInstance(FILES, files);
