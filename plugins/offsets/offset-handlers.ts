@@ -1,4 +1,3 @@
-import { totalmem } from 'node:os';
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
@@ -33,7 +32,7 @@ export class OffsetHandlers {
     this.#table = table;
     this.#queues = queues;
     this.#log = log;
-    this.#inMemoryBytes = (totalmem() * options.accessMessageInMemoryMaxRatio) / 100;
+    this.#inMemoryBytes = (options.totalMemoryBytes * options.accessMessageInMemoryMaxRatio) / 100;
   }
 
   register(router: RequestRouter): void {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Options } from '../../../config/options.js';
 import { Kernel } from '../../../kernel/kernel.js';
@@ -25,6 +24,8 @@ import { send } from '../../support/send-pull.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { testBroker, type TestBroker } from '../../support/test-broker.js';
 import { until } from '../../support/until.js';
+
+const MEMORY = 16 * 2 ** 30;
 
 /** As written by 4.9.7 (ConsumerOffsetManager#encode(true) and #encode()). */
 const javaPretty = `{
@@ -62,7 +63,7 @@ class FakeStore {
 }
 
 function setUp(changes: Partial<Options> = {}) {
-  const options = defaultOptions({ memory: true, ...changes });
+  const options = defaultOptions({ memory: true, totalMemoryBytes: MEMORY, ...changes });
   const logger = recordingLogger();
   const clock = new FakeClock();
   const table = new OffsetTable(clock, logger, new OffsetsFile(options, localPool, logger));
@@ -119,7 +120,7 @@ describe('plugins/offsets: UPDATE_CONSUMER_OFFSET (15) and QUERY_CONSUMER_OFFSET
   });
 
   describe('first boot of a group, as in 4.9.7', () => {
-    const memoryBytes = (totalmem() * 40) / 100;
+    const memoryBytes = (MEMORY * 40) / 100;
     const first = (physicalOffset: number): QueueEntry => ({ physicalOffset, size: 100, tagsCode: 0n });
     const cases: readonly [what: string, store: Partial<FakeStore>, code: number][] = [
       ['an unknown or empty queue begins at 0', {}, 0],

@@ -67,6 +67,22 @@ describe('QueueFiles', () => {
     assert.deepEqual(files.list('/s/.tmp'), []);
   });
 
+  it('reads without holding the thread across file ends, to where the files end, also while they are let go of', async () => {
+    const files = new MemoryFiles(1 << 24);
+    const queues = make(files);
+    put(queues, 'T', 0, 0, 25);
+    assert.ok((await queues.readAsync('T', 0, 9, 12)).equals(units(9, 12)));
+    const [last, none, unknown] = [
+      queues.readAsync('T', 0, 20, 99),
+      queues.readAsync('T', 0, 30, 1),
+      queues.readAsync('U', 0, 0, 1),
+    ];
+    queues.forget('T', 0);
+    assert.ok((await last).subarray(0, 100).equals(units(20, 5)));
+    assert.deepEqual([(await last).length, (await none).length, (await unknown).length], [FILE_BYTES, 0, 0]);
+    assert.equal(queues.openCount, 0);
+  });
+
   it('drops files that hold only units below an offset, the first one first, never the last', () => {
     const files = new MemoryFiles(1 << 24);
     const queues = make(files);
