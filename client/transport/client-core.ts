@@ -53,6 +53,7 @@ export class ClientCore {
   readonly requestTimeoutMs: number;
   readonly #periods: ClientPeriods;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #working = new Set<Promise<void>>();
   #source: HeartbeatSource | undefined;
   #beating: Promise<void> | undefined;
   #beatAgain = false;
@@ -83,15 +84,17 @@ export class ClientCore {
 
   /** Runs work again and again until `stop`; one run at a time, failures logged. */
   every(periodMs: number, work: () => Promise<void>): void {
-    let running = false;
+    let running: Promise<void> | undefined;
     const timer = setInterval(() => {
-      if (running) return;
-      running = true;
-      work()
+      if (running !== undefined) return;
+      const run = work()
         .catch((error: unknown) => this.logger.warn({ problem: messageOf(error) }, 'periodic work failed'))
         .finally(() => {
-          running = false;
+          running = undefined;
+          this.#working.delete(run);
         });
+      running = run;
+      this.#working.add(run);
     }, periodMs);
     this.#timers.push(timer);
   }
@@ -122,6 +125,8 @@ export class ClientCore {
     this.#source = undefined;
     await this.#beating;
     await this.transport.stop();
+    // Work that was begun, such as saving offsets, ends before this does.
+    await Promise.all(this.#working);
   }
 
   async #beatAll(): Promise<void> {
