@@ -45,10 +45,10 @@ export class KeptFilters {
     );
   }
 
-  /** When there is something to save. */
+  /** When there is something to save; waits for what is being written all the same. */
   async save(): Promise<void> {
     this.table.forgetDeadFor(this.options.filterDataCleanTimeSpan);
-    if (!this.table.changed && !this.file.dirty) return;
+    if (!this.table.changed && !this.file.dirty) return this.file.settled();
     this.table.changed = false;
     await this.file.save(() => encodeFiltersFile(this.#toStore()));
   }
