@@ -15,9 +15,10 @@ describe('kept filters', () => {
     const options = defaultOptions({ enablePropertyFilter: true });
     const table = new FilterTable(options, clock, logger, new CachingFilterRegistry(logger, clock, [sql92]));
     let written = 0;
-    let go = (): void => assert.fail('nothing is written yet');
+    let go!: () => void;
+    const gate = new Promise<void>((resolve) => (go = resolve));
     const replace = async (): Promise<void> => {
-      await new Promise<void>((resolve) => (go = resolve));
+      await gate;
       written++;
     };
     const file = new ConfigFile({ path: '/store/config/consumerFilter.json' }, new LossyFiles(), replace, logger);
@@ -35,8 +36,8 @@ describe('kept filters', () => {
       },
     ]);
     const first = kept.save();
+    await new Promise(setImmediate);
     const last = kept.save().then(() => assert.equal(written, 1));
-    await Promise.resolve();
     go();
     await Promise.all([first, last]);
   });
