@@ -88,7 +88,7 @@ export const readingOptions = [
     derived: "the machine's memory",
     max: LONG_MAX,
   }),
-  flag('offsetCheckInSlave', false, 'corrects offsets on a slave too', { accepted: 'not yet: comes with replication' }),
+  flag('offsetCheckInSlave', false, 'lets a slave correct offsets that it does not have'),
   integer('defaultQueryMaxNum', 32, 'messages', 'bound of a query by unique key, within maxMsgsNumBatch'),
   integer('maxMsgsNumBatch', 64, 'messages', 'bound of every query by key'),
 ];

@@ -94,9 +94,19 @@ export class Pull implements PluginMain {
     const { header } = checked;
     this.#count(selection, header);
     if (selection.behindBytes >= 0) this.slowGroups.saw(header, selection.behindBytes);
-    if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0)
+    const isSlave = this.options.brokerRole === 'SLAVE';
+    if (pull.mayHold && (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0 && !isSlave)
       this.offsets.commit(connection.remote, header.consumerGroup, select.topic, select.queueId, header.commitOffset);
     const code = codeOf(selection, select.offset);
+    if (isSlave) {
+      const asSlave = this.#slaveFields(code, select.offset, selection, checked);
+      if (asSlave !== undefined)
+        return {
+          code: ResponseCode.PULL_RETRY_IMMEDIATELY,
+          remark: selection.status,
+          ext: encodePullMessageResponse(asSlave, request.serialize),
+        };
+    }
     if (code === ResponseCode.PULL_NOT_FOUND && pull.mayHold && this.#hold(pull)) return undefined;
     if (selection.status === 'OFFSET_FOUND_NULL') this.#logMissing(header);
     if (code === ResponseCode.PULL_OFFSET_MOVED) this.moved.note(header, selection, connection);
@@ -105,6 +115,23 @@ export class Pull implements PluginMain {
       return { code, remark: selection.status, ext: encodePullMessageResponse(fields, request.serialize) };
     if (!request.oneway) sendRecords(connection, request, fields, selection);
     return undefined;
+  }
+
+  /**
+   * Where a slave sends its readers elsewhere: all of them while it may not be read, and one whose offset it does not have. It lags, so the
+   * consumer's offset stands (B11).
+   */
+  #slaveFields(
+    code: number,
+    offset: number,
+    selection: Selection,
+    checked: CheckedPull,
+  ): PullMessageResponseHeader | undefined {
+    const { offsetCheckInSlave, slaveReadEnable } = this.options;
+    const keeps = code === ResponseCode.PULL_OFFSET_MOVED && !offsetCheckInSlave;
+    if (!keeps && slaveReadEnable) return undefined;
+    const fields = this.#fields(keeps ? { ...selection, nextOffset: offset } : selection, checked);
+    return { ...fields, suggestWhichBrokerId: slaveReadEnable ? checked.group.brokerId : MASTER_ID };
   }
 
   #fields(selection: Selection, { group }: CheckedPull): PullMessageResponseHeader {

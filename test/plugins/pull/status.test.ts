@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { QueueWord } from '../../../kernel/ring/queue-table.js';
 import { StoreState } from '../../../plugins/commitlog/contract.js';
+import type { Options } from '../../../config/options.js';
 import { SubscriptionGroups } from '../../../plugins/groups/contract.js';
+import { Offsets } from '../../../plugins/offsets/contract.js';
 import { Topics } from '../../../plugins/topics/contract.js';
+import { PullSysFlag } from '../../../protocol/codes.js';
 import { Serialize } from '../../../protocol/command.js';
 import type { RawClient } from '../../support/raw-client.js';
 import { heartbeat, pull, pullAll, send, subscriptionTo, type PullWish } from '../../support/send-pull.js';
@@ -30,6 +33,32 @@ describe('what a pull is answered', () => {
     const { code, remark, header } = await pull(client, wish);
     return [code, remark, header.nextBeginOffset, header.minOffset, header.maxOffset];
   }
+
+  it('on a slave: a reader keeps the offset that the slave does not have, and commits none there (B11)', async () => {
+    const options = broker.options as { -readonly [Name in keyof Options]: Options[Name] };
+    const { brokerRole, slaveReadEnable, offsetCheckInSlave } = options;
+    const group = broker.get(SubscriptionGroups).find('G')!;
+    const asked = async (queueOffset: number): Promise<number[]> => {
+      const sysFlag = PullSysFlag.SUBSCRIPTION | PullSysFlag.COMMIT_OFFSET | PullSysFlag.SUSPEND;
+      const { code, header } = await pull(client, { queueOffset, commitOffset: 7, sysFlag, suspendTimeoutMillis: 1 });
+      return [code, header.nextBeginOffset, header.suggestWhichBrokerId];
+    };
+    try {
+      await broker.get(SubscriptionGroups).put({ ...group, brokerId: 3 });
+      Object.assign(options, { brokerRole: 'SLAVE', slaveReadEnable: true });
+      assert.deepEqual(await asked(900), [20, 900, 3], 'beyond its end');
+      assert.deepEqual(await asked(4), [0, 10, 3], 'within');
+      options.offsetCheckInSlave = true;
+      assert.deepEqual(await asked(900), [21, 10, 3], 'told to correct');
+      Object.assign(options, { slaveReadEnable: false, offsetCheckInSlave: false });
+      assert.deepEqual(await asked(900), [20, 900, 0], 'not to be read');
+      assert.deepEqual(await asked(4), [20, 10, 0], 'not to be read either');
+      assert.equal(broker.get(Offsets).query('G', 'T', 0), -1, 'only a master keeps offsets');
+    } finally {
+      Object.assign(options, { brokerRole, slaveReadEnable, offsetCheckInSlave });
+      await broker.get(SubscriptionGroups).put(group);
+    }
+  });
 
   it('FOUND: 0, with the records as they lie in the log, in either header form', async () => {
     for (const serialize of [Serialize.JSON, Serialize.ROCKETMQ]) {
