@@ -7,7 +7,7 @@ import { Doorbell } from '../../kernel/ring/wait.js';
 import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import type { Service, ServiceContext } from '../../kernel/threads/service.js';
 import { QueueFiles } from '../../store/consumequeue/queue-files.js';
-import { UNIT_BYTES } from '../../store/consumequeue/unit.js';
+import { UNIT_BYTES, unitPhysicalOffset } from '../../store/consumequeue/unit.js';
 import { DispatchFields, isQueued, readDispatch } from '../../store/dispatch/read-dispatch.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { nodeFiles } from '../../store/files/node-files.js';
@@ -48,6 +48,8 @@ export class Dispatcher implements Service {
   /** Topics that were deleted before all of their records were dispatched: up to which offset they are passed over. */
   readonly #deleted = new Map<string, number>();
   readonly #sync: QueueSync;
+  /** An earlier life of this service may have dispatched what lies below, beyond the watermark. */
+  #seenBelow = 0;
   #failing = false;
   readonly #whenWritten: (() => void)[] = [];
   /** Steps in a row that found nothing. */
@@ -81,6 +83,7 @@ export class Dispatcher implements Service {
     const checkpoints = new Checkpoints(files, boot.checkpointPath, context.logger);
     const { dispatchFrom = Number.POSITIVE_INFINITY, syncIntervalMs: intervalMs } = boot;
     const inherited = watermarks.get(Watermark.dispatched) > dispatchFrom;
+    if (inherited && bitmaps !== undefined) this.#seenBelow = watermarks.get(this.#limit);
     this.#sync = new QueueSync({
       files,
       queues: this.#queues,
@@ -157,10 +160,22 @@ export class Dispatcher implements Service {
     if (row < 0)
       return this.#skip(physicalOffset, `queue ${fields.queueId} of ${fields.topic} is not in the queue table`);
     const { queueOffset, size, tagsHigh, tagsLow, storeTimestamp } = fields;
+    if (physicalOffset < this.#seenBelow && this.#stands(row, queueOffset, physicalOffset))
+      return this.#arrivals.push(row);
     const bitmap = this.bitmaps?.of(buffer, fields);
     if (this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp, bitmap)) return;
     this.#writeUnits();
     this.#units.add(row, queueOffset, physicalOffset, size, tagsHigh, tagsLow, storeTimestamp, bitmap);
+  }
+
+  /**
+   * The life before this one made the unit visible. Its ext unit has the size that the filters of then gave it: with those of now the
+   * following ones would lie elsewhere than units say that were read already.
+   */
+  #stands(row: number, queueOffset: number, physicalOffset: number): boolean {
+    if (queueOffset >= this.#table.get(row, QueueWord.dispatched)) return false;
+    const unit = this.#queues.read(this.#table.topicOf(row), this.#table.queueIdOf(row), queueOffset, 1);
+    return unit.length === UNIT_BYTES && unitPhysicalOffset(unit, 0) === physicalOffset;
   }
 
   /** A chunk that was written in part is written once more with the same bitmaps: they decide where its ext units lie. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { QueueWord } from '../../../kernel/ring/queue-table.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { CallBoard } from '../../../kernel/ring/call-board.js';
 import { filterThread, type KnownFilter } from '../../../plugins/filter/compiler.js';
@@ -9,6 +10,7 @@ import type { FilterRule } from '../../../plugins/filter/contract.js';
 import { ExtFiles } from '../../../store/consumequeue/ext-files.js';
 import { readExtUnit } from '../../../store/consumequeue/ext-unit.js';
 import type { FilterChange } from '../../../workers/reput/contract.js';
+import type { Dispatcher } from '../../../workers/reput/dispatcher.js';
 import { FilterBitmaps, loadFilters } from '../../../workers/reput/filter-bitmaps.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { LogServices, runToRest } from '../../support/log-services.js';
@@ -26,9 +28,12 @@ function setUp(rules: readonly FilterRule[] = [sql92Rule, tagRule]) {
     return { name: rule.expressionType.toLowerCase(), rule, number, foreign: rule !== sql92Rule && rule !== tagRule };
   });
   const boot = { bits: BITS, modules: [], thread };
-  const bitmaps = new FilterBitmaps(boot, new Map(plugins.map((one) => [one.rule.expressionType, one])), context);
   const ext = { dir: '/store/consumequeue_ext', fileBytes: 4096, enabled: true };
-  const dispatcher = store.dispatcher({ ext }, bitmaps);
+  const life = (before?: number): Dispatcher => {
+    const filters = new FilterBitmaps(boot, new Map(plugins.map((one) => [one.rule.expressionType, one])), context);
+    return store.dispatcher({ ext, ...(before === undefined ? {} : { dispatchFrom: before }) }, filters);
+  };
+  const dispatcher = life();
   const appender = store.appender();
   const put = (properties: string, topic = 'T'): void => {
     store.put({ properties, topic });
@@ -49,7 +54,11 @@ function setUp(rules: readonly FilterRule[] = [sql92Rule, tagRule]) {
     }
     return texts;
   };
-  return { store, disk, dispatcher, put, found, thread, ...context };
+  const again = (): Dispatcher => {
+    dispatcher.close();
+    return life(0);
+  };
+  return { store, disk, dispatcher, again, put, found, thread, ...context };
 }
 
 function change(
@@ -116,6 +125,23 @@ describe('filter bitmaps at dispatch', () => {
     runToRest(dispatcher);
     await change2;
     assert.deepEqual(found(), ['0100']);
+  });
+
+  it('of what an earlier life made visible stay, whatever filters there are in the next', async () => {
+    const { store, disk, dispatcher, put, found, again } = setUp();
+    await dispatcher.calls.setFilters([], true);
+    put('a\u00011');
+    runToRest(dispatcher);
+    disk.fail({ operation: 'write', path: 'consumequeue/U', code: 'ENOSPC' });
+    put('a\u00011');
+    put('a\u00011', 'U');
+    dispatcher.step();
+    assert.equal(store.table.get(store.table.find('T', 0), QueueWord.dispatched), 2, 'one queue got further');
+    const next = again();
+    await next.calls.setFilters([change('G', 'a = 1', [0]), { ...change('G', 'a = 1', [0]), topic: 'U' }], true);
+    put('a\u00011');
+    runToRest(next);
+    assert.deepEqual([found(), found('U')], [['', '', '0100'], ['0100']]);
   });
 
   it('come from rules that may be broken: those match nothing, and are named', async () => {
