@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
+import { RequestCode } from '../../protocol/codes.js';
+import { encodeUpdateConsumerOffset } from '../../protocol/headers/update-consumer-offset.js';
+import { RawClient } from '../support/raw-client.js';
 import { until } from '../support/until.js';
 import type { Expression, InMessage, LitePullConsumer, Queue } from './support/driver.js';
 import { createTopic, driver, keysOf, patienceMs, target, unique } from './support/suite.js';
@@ -35,8 +38,15 @@ async function world(word: string): Promise<{ topic: string; queue: Queue; times
   return { topic, queue, times: stored.map(({ storeTimestamp }) => storeTimestamp) };
 }
 
+/** Of a group that stands at the end: what comes was asked for by a seek, and not pulled before it. */
 async function assigned(queue: Queue): Promise<LitePullConsumer> {
-  const consumer = await (await driver()).litePullConsumer((await target()).namesrv, unique('group'));
+  const { namesrv, broker } = await target();
+  const group = unique('group');
+  using raw = await RawClient.connect(broker);
+  const { topic, queueId } = queue;
+  const ext = encodeUpdateConsumerOffset({ consumerGroup: group, topic, queueId, commitOffset: 12 });
+  assert.equal((await raw.ask(RequestCode.UPDATE_CONSUMER_OFFSET, { ext })).code, 0);
+  const consumer = await (await driver()).litePullConsumer(namesrv, group);
   await consumer.start();
   await consumer.call('assign', [queue]);
   return consumer;
