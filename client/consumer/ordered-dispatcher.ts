@@ -1,9 +1,7 @@
-import type { Clock } from '../../kernel/base/clock.js';
 import { messageOf } from '../../kernel/base/errors.js';
-import type { Logger } from '../../kernel/base/logger.js';
 import type { ReceivedMessage } from '../message.js';
 import type { MessageQueue } from '../transport/message-queue.js';
-import type { ConsumeStats } from './consume-stats.js';
+import type { DispatcherParts } from './dispatcher.js';
 import {
   ABANDONED,
   callListener,
@@ -12,10 +10,8 @@ import {
   type Consumption,
   type InnerListener,
 } from './listener.js';
-import type { OffsetStore } from './offset-store.js';
 import { pause } from './pause.js';
 import type { Held, ProcessQueue } from './process-queue.js';
-import type { SendBack } from './send-back.js';
 
 export interface OrderedOptions {
   readonly group: string;
@@ -29,13 +25,7 @@ export interface OrderedOptions {
   readonly maxReconsumeTimes: number;
 }
 
-export interface OrderedParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly offsets: OffsetStore;
-  readonly sendBack: SendBack;
-  readonly stats: ConsumeStats;
-  readonly signal: AbortSignal;
+export interface OrderedParts extends DispatcherParts {
   /** False: another member of the group may have the queue by now. */
   readonly holds: (process: ProcessQueue) => boolean;
   /** Called with a queue that is not held any more. */

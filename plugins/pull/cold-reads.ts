@@ -1,7 +1,9 @@
+import { Fifo } from '../../kernel/base/fifo.js';
+
 /** Lets few reads that may wait for a disk run at a time; the others wait their turn here, not before those of others in Node's own line. */
 export class ColdReads {
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Fifo<() => void>(16);
 
   constructor(private readonly max: number) {}
 
@@ -17,9 +19,8 @@ export class ColdReads {
     try {
       return await read();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      if (this.#waiting.size === 0) this.#running--;
+      else this.#waiting.shift()();
     }
   }
 }
