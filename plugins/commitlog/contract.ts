@@ -1,7 +1,9 @@
 import type { InjectionToken } from 'tsyringe';
 import type { QueueTable } from '../../kernel/ring/queue-table.js';
+import type { StoreEndMemory } from '../../kernel/ring/store-end.js';
 import type { WakeLoop } from '../../kernel/ring/wake-loop.js';
 import type { Watermarks } from '../../kernel/ring/watermarks.js';
+import type { RunningService } from '../../kernel/threads/service.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import type { DiskUsage, MeasureDisk as MeasureDiskType } from '../../store/files/disk-usage.js';
@@ -156,3 +158,18 @@ export interface StoreHost {
   readonly port: number;
 }
 export const StoreHost: InjectionToken<StoreHost> = Symbol('StoreHost');
+
+/** Services that store messages from a thread of their own, each through a ring of its own. */
+export const storingServices = ['schedule', 'transaction'] as const;
+export type StoringService = (typeof storingServices)[number];
+
+export interface StoreEnds {
+  /** For the service's boot; once. */
+  memoryOf(service: StoringService): StoreEndMemory;
+  /**
+   * Answers what the running service posts: rows that it wants (its calls extend StoreEndCalls), then `onMail`, in which its plugin
+   * asks for what else there is.
+   */
+  serve(service: RunningService, memory: StoreEndMemory, onMail?: () => Promise<void>): void;
+}
+export const StoreEnds: InjectionToken<StoreEnds> = Symbol('StoreEnds');

@@ -7,6 +7,7 @@ import {
   MeasureDisk,
   MessageWriter,
   StoreDisks,
+  StoreEnds,
   StoreHost,
   StoreState,
   StoreStatus,
@@ -19,13 +20,14 @@ import { GateWriter } from './message-writer.js';
 import { NextSegment } from './next-segment.js';
 import { OpenStore } from './open-store.js';
 import { Status } from './status.js';
+import { ServiceEnds } from './store-ends.js';
 import { AdvertisedHost } from './store-host.js';
 
 export const manifest: PluginManifest = {
   name: 'commitlog',
   needs: [],
   services: ['commitlog'],
-  provides: [StoreState, StoreHost, StoreDisks, AppendGate, MessageWriter, LogReader, StoreStatus],
+  provides: [StoreState, StoreHost, StoreDisks, AppendGate, MessageWriter, LogReader, StoreStatus, StoreEnds],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(OpenStore, { useClass: OpenStore }, single);
@@ -41,6 +43,8 @@ export const manifest: PluginManifest = {
     container.register(LogReader, { useToken: CommitLogReader });
     container.register(MessageWriter, { useClass: GateWriter }, single);
     container.register(StoreStatus, { useClass: Status }, single);
+    container.register(ServiceEnds, { useClass: ServiceEnds }, single);
+    container.register(StoreEnds, { useToken: ServiceEnds });
   },
   main: CommitLog,
 };

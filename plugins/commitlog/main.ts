@@ -9,6 +9,7 @@ import { Gate } from './gate.js';
 import { CommitLogReader } from './log-reader.js';
 import { NextSegment } from './next-segment.js';
 import { OpenStore } from './open-store.js';
+import { ServiceEnds } from './store-ends.js';
 
 /** Room that the writer takes at once: large enough for large pages, small enough to be no pause. */
 const CLEAR_AHEAD_BYTES = 128 * 1024;
@@ -23,6 +24,7 @@ export class CommitLog implements PluginMain {
     @inject(Gate) private readonly gate: Gate,
     @inject(CommitLogReader) private readonly reader: CommitLogReader,
     @inject(NextSegment) private readonly next: NextSegment,
+    @inject(ServiceEnds) private readonly ends: ServiceEnds,
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(Options) private readonly options: Options,
     @inject(Logger) private readonly logger: Logger,
@@ -34,7 +36,10 @@ export class CommitLog implements PluginMain {
     this.#service = await startCommitLog(this.threads, {
       log: this.store.log,
       clearAheadBytes: this.#clearAheadBytes(),
-      rings: [{ memory: this.gate.memory, producer: this.store.wake.address }],
+      rings: [
+        { memory: this.gate.memory, producer: this.store.wake.address },
+        ...[...this.ends.rings].map(([name, memory]) => ({ memory, producer: this.threads.bellOf(name) })),
+      ],
       watermarks: this.store.watermarks.memory,
       queueTable: this.store.queueTable.memory,
       followers: followers.map((name) => this.threads.bellOf(name)),

@@ -68,6 +68,7 @@ export class Reput implements PluginMain {
       ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
       ...(bitmaps === undefined ? {} : { bitmaps }),
       followers: [state.wake.address],
+      topicFollowers: [],
     };
     const tellFilters = async (): Promise<void> => {
       if (bitmaps !== undefined) await this.filters.attach(callsOf<ReputCalls>(this.#service!));

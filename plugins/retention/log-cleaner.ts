@@ -11,6 +11,7 @@ import { LogFlush } from '../flush/contract.js';
 import { Queues } from '../reput/contract.js';
 import { isDeleteTime, parseDeleteWhen } from './delete-when.js';
 import { DiskWatch } from './disk-watch.js';
+import { Keepers } from './keepers.js';
 import { MemoryRoom } from './memory-room.js';
 import { Pause } from './pause.js';
 import { QueueCleaner } from './queue-cleaner.js';
@@ -60,6 +61,7 @@ export class LogCleaner {
     @inject(QueueCleaner) private readonly queueCleaner: QueueCleaner,
     @inject(DiskWatch) private readonly disks: DiskWatch,
     @inject(MemoryRoom) private readonly memory: MemoryRoom,
+    @inject(Keepers) private readonly keepers: Keepers,
     @inject(Pool) pool: Pool,
     @inject(Pause) private readonly pause: Pause,
     @inject(Options) private readonly options: Options,
@@ -132,7 +134,7 @@ export class LogCleaner {
     };
     const wanted = newLogMin(ages, logMin, rules);
     const min =
-      wanted === logMin ? logMin : newLogMin(ages, logMin, { ...rules, settledEnd: await this.#settledEnd() });
+      wanted === logMin ? logMin : newLogMin(ages, logMin, { ...rules, settledEnd: await this.#settledEnd(wanted) });
     if (this.#settled()) this.#tellStuck(min === logMin && (reason.reclaim || reason.forced > 0));
     if (min === logMin) return false;
     this.logger.info({ ...reason, from: logMin, to: min }, 'old files of the commit log are deleted');
@@ -142,10 +144,11 @@ export class LogCleaner {
 
   /**
    * Nothing behind it may go: it is not synced yet, or the queues could not be brought to disk with it, and a power cut would make
-   * them count from 0 again when no record tells better.
+   * them count from 0 again when no record tells better. Or somebody needs records that lie there.
    */
-  async #settledEnd(): Promise<number> {
-    return Math.min(await this.flush.flushNow(), await this.queues.synced());
+  async #settledEnd(wanted: number): Promise<number> {
+    const free = await this.keepers.clear(wanted);
+    return Math.min(free, await this.flush.flushNow(), await this.queues.synced());
   }
 
   /** The queues, then the files. A stop ends the pauses, not the work. */

@@ -1,16 +1,19 @@
 import type { InjectionToken } from 'tsyringe';
 
+/** Where a message is stored until its time comes. */
+export interface Place {
+  readonly topic: string;
+  readonly queueId: number;
+  /** Properties that are stored with it: where it is to go, and when. */
+  readonly noted: Readonly<Record<string, string>>;
+}
+
 /** The delay levels, and where a delayed message lies until it is due (4.9: ScheduleMessageService). */
 export interface Delays {
   /** The level, or the highest there is. */
   clamp(level: number): number;
-  /** The topic and queue that keep a message of this level; notes in `properties` where it is to go. */
-  place(
-    topic: string,
-    queueId: number,
-    level: number,
-    properties: Map<string, string>,
-  ): { topic: string; queueId: number };
+  /** For a level above 0; above the highest it is that. */
+  place(topic: string, queueId: number, level: number): Place;
   /** Progress by level, for slaves. */
   offsets(): ReadonlyMap<number, number>;
 }

@@ -3,7 +3,7 @@ import { Options } from '../../kernel/tokens.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { PropertyName } from '../../protocol/message/properties.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
-import type { Delays } from './contract.js';
+import type { Delays, Place } from './contract.js';
 
 @injectable()
 export class DelayLevels implements Delays {
@@ -20,15 +20,14 @@ export class DelayLevels implements Delays {
     return Math.min(level, this.levelsMs.length);
   }
 
-  place(
-    topic: string,
-    queueId: number,
-    level: number,
-    properties: Map<string, string>,
-  ): { topic: string; queueId: number } {
-    properties.set(PropertyName.REAL_TOPIC, topic);
-    properties.set(PropertyName.REAL_QUEUE_ID, String(queueId));
-    return { topic: SystemTopic.SCHEDULE, queueId: level - 1 };
+  place(topic: string, queueId: number, level: number): Place {
+    const clamped = this.clamp(level);
+    const noted = {
+      [PropertyName.DELAY_TIME_LEVEL]: String(clamped),
+      [PropertyName.REAL_TOPIC]: topic,
+      [PropertyName.REAL_QUEUE_ID]: String(queueId),
+    };
+    return { topic: SystemTopic.SCHEDULE, queueId: clamped - 1, noted };
   }
 
   offsets(): ReadonlyMap<number, number> {

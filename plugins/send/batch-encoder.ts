@@ -2,7 +2,7 @@ import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
 import { copyBytes, viewOf } from '../../protocol/copy.js';
 import { ProtocolError } from '../../protocol/errors.js';
-import { ResponseCode, SysFlag } from '../../protocol/codes.js';
+import { ResponseCode } from '../../protocol/codes.js';
 import { BatchReader } from '../../protocol/message/batch.js';
 import { copyWithCrc } from '../../protocol/message/crc.js';
 import { BODY_CRC_AT, PROPERTIES_BYTES_MAX, TOPIC_BYTES_MAX } from '../../protocol/message/record.js';
@@ -70,7 +70,7 @@ export class BatchEncoder {
     const tooLong = `message topic length too long ${work.topic.length}`;
     if (work.topic.length > TOPIC_BYTES_MAX) return work.refuse(ResponseCode.MESSAGE_ILLEGAL, tooLong);
     this.#scan.scan(fields.buffer, fields.propertiesStart, fields.propertiesEnd);
-    if (this.#scan.delayed || this.#scan.transaction || (work.sysFlag & SysFlag.TRANSACTION_ROLLBACK) !== 0)
+    if (this.#scan.isSpecial(work.sysFlag))
       return work.refuse(ResponseCode.MESSAGE_ILLEGAL, 'a batch cannot be delayed or transactional');
     return true;
   }

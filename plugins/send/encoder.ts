@@ -1,6 +1,6 @@
 import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
-import { ResponseCode, SysFlag } from '../../protocol/codes.js';
+import { ResponseCode } from '../../protocol/codes.js';
 import { SendAnswer } from '../../protocol/headers/send-answer-fast.js';
 import { copyWithCrc } from '../../protocol/message/crc.js';
 import { BODY_CRC_AT, PROPERTIES_BYTES_MAX } from '../../protocol/message/record.js';
@@ -8,6 +8,7 @@ import { AppendGate, StoreHost } from '../commitlog/contract.js';
 import { Counters } from '../metrics/contract.js';
 import { afterTopic } from './after-topic.js';
 import { PendingSend, type Answering } from './pending-send.js';
+import { Placement } from './placement.js';
 import { PropertyScan } from './property-scan.js';
 import { RecordHead } from './record-head.js';
 import { illegal } from './steps.js';
@@ -26,6 +27,7 @@ export class SendEncoder {
   constructor(
     @inject(AppendGate) private readonly gate: AppendGate,
     @inject(StoreHost) host: StoreHost,
+    @inject(Placement) private readonly placement: Placement,
     @inject(Options) private readonly options: Options,
     @inject(Counters) counters: Counters,
   ) {
@@ -93,23 +95,11 @@ export class SendEncoder {
 
   #isAccepted(work: SendWork): boolean {
     const scan = this.#scan;
-    const transaction = scan.transaction || (work.sysFlag & SysFlag.TRANSACTION_ROLLBACK) !== 0;
-    if (transaction)
-      return work.refuse(
-        ResponseCode.MESSAGE_ILLEGAL,
-        'transactional messages (property TRAN_MSG) are not supported yet',
-      );
-    // A dead letter is stored at once, whatever delay its retry had (B19).
-    if (scan.delayed && !isDeadLetter(work))
-      return work.refuse(ResponseCode.MESSAGE_ILLEGAL, 'delayed messages (property DELAY) are not supported yet');
+    if (scan.isSpecial(work.sysFlag) && !this.placement.place(work, scan)) return false;
     if (scan.storedBytes > PROPERTIES_BYTES_MAX)
       return work.refuse(ResponseCode.MESSAGE_ILLEGAL, illegal(this.options.maxMessageSize));
     return true;
   }
-}
-
-function isDeadLetter(work: SendWork): boolean {
-  return work.topic !== work.fields.topicText();
 }
 
 /** Topics are ASCII of at most 127 bytes: they were validated. */

@@ -1,3 +1,4 @@
+import { SysFlag } from '../../protocol/codes.js';
 import { copyBytes, viewOf } from '../../protocol/copy.js';
 
 const NAME_END = 1;
@@ -6,6 +7,7 @@ const WAIT = Buffer.from('WAIT');
 const DELAY = Buffer.from('DELAY');
 const TRAN_MSG = Buffer.from('TRAN_MSG');
 const CLUSTER = Buffer.from('CLUSTER');
+const NOTHING = viewOf(Buffer.alloc(0));
 
 /**
  * One walk over a message's properties `name 1 value 2 name 1 value`: what they ask of the broker, and which of them are stored.
@@ -15,14 +17,16 @@ const CLUSTER = Buffer.from('CLUSTER');
 export class PropertyScan {
   /** The message waits for flush and slave, which is the default. */
   waitStore = true;
-  /** A delay level above 0, or one that cannot be read. */
-  delayed = false;
+  /** The delay level; 0 without one, NaN when it cannot be read. A level that is not 0 is not among what is kept: see `put`. */
+  delayLevel = 0;
   transaction = false;
   /** Bytes of what is stored, separators between the properties included. */
   keptBytes = 0;
   readonly #clusterEntry: DataView;
   #ranges = new Int32Array(32);
   #count = 0;
+  /** What was put, each property with a separator behind it. */
+  #put = NOTHING;
 
   constructor(cluster: string) {
     this.#clusterEntry = viewOf(Buffer.from(`CLUSTER\u0001${cluster}`));
@@ -30,15 +34,21 @@ export class PropertyScan {
 
   /** Bytes that `write` writes. */
   get storedBytes(): number {
-    return this.keptBytes + (this.keptBytes > 0 ? 1 : 0) + this.#clusterEntry.byteLength;
+    return this.keptBytes + (this.keptBytes > 0 ? 1 : 0) + this.#put.byteLength + this.#clusterEntry.byteLength;
+  }
+
+  /** The message does not simply go into the queue that it names. */
+  isSpecial(sysFlag: number): boolean {
+    return this.delayLevel !== 0 || this.transaction || (sysFlag & SysFlag.TRANSACTION_ROLLBACK) !== 0;
   }
 
   scan(bytes: Uint8Array, start: number, end: number): void {
     this.waitStore = true;
-    this.delayed = false;
+    this.delayLevel = 0;
     this.transaction = false;
     this.keptBytes = 0;
     this.#count = 0;
+    this.#put = NOTHING;
     for (let at = start; at < end;) {
       let middle = -1;
       let to = at;
@@ -52,6 +62,13 @@ export class PropertyScan {
     }
   }
 
+  /** Stores these, too: what the broker notes in the message. */
+  put(properties: Readonly<Record<string, string>>): void {
+    let text = '';
+    for (const [name, value] of Object.entries(properties)) text += `${name}\u0001${value}\u0002`;
+    this.#put = viewOf(Buffer.from(text));
+  }
+
   /** Writes the stored properties with the broker's CLUSTER behind them; returns the position after them. */
   write(source: DataView, target: DataView, at: number): number {
     let to = at;
@@ -60,6 +77,7 @@ export class PropertyScan {
       to += copyBytes(source, this.#ranges[i * 2], this.#ranges[i * 2 + 1], target, to);
     }
     if (this.#count > 0) target.setUint8(to++, PROPERTY_END);
+    to += copyBytes(this.#put, 0, this.#put.byteLength, target, to);
     return to + copyBytes(this.#clusterEntry, 0, this.#clusterEntry.byteLength, target, to);
   }
 
@@ -89,8 +107,9 @@ export class PropertyScan {
         this.waitStore = isTrue(bytes, middle + 1, to);
         return false;
       case 5:
-        if (named(bytes, at, DELAY)) this.delayed = !isNoDelay(bytes, middle + 1, to);
-        return true;
+        if (!named(bytes, at, DELAY)) return true;
+        this.delayLevel = parseLevel(bytes, middle + 1, to);
+        return this.delayLevel === 0;
       case 7:
         return !named(bytes, at, CLUSTER);
       case 8:
@@ -114,10 +133,9 @@ function isTrue(bytes: Uint8Array, start: number, end: number): boolean {
   return lower(0) === 0x74 && lower(1) === 0x72 && lower(2) === 0x75 && lower(3) === 0x65;
 }
 
-/** Zeros, or a negative number, which 4.9 does not count as a delay either. */
-function isNoDelay(bytes: Uint8Array, start: number, end: number): boolean {
-  const negative = bytes[start] === 0x2d && end - start > 1;
-  for (let i = negative ? start + 1 : start; i < end; i++)
-    if (negative ? bytes[i] < 0x30 || bytes[i] > 0x39 : bytes[i] !== 0x30) return false;
-  return true;
+/** 4.9: Integer#parseInt; below 0 is no delay either. */
+function parseLevel(bytes: Uint8Array, start: number, end: number): number {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+  const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : NaN;
+  return level < 0 ? 0 : level;
 }

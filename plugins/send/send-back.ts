@@ -105,7 +105,9 @@ export class SendBack {
     properties.set(PropertyName.DELAY_TIME_LEVEL, String(level));
     if ((properties.get(PropertyName.ORIGIN_MESSAGE_ID) ?? '').trim() === '')
       properties.set(PropertyName.ORIGIN_MESSAGE_ID, message.msgId);
-    const { topic, queueId } = level > 0 ? this.delays.place(to.topic, to.queueId, level, properties) : to;
+    const place = level > 0 ? this.delays.place(to.topic, to.queueId, level) : { ...to, noted: {} };
+    for (const [name, value] of Object.entries(place.noted)) properties.set(name, value);
+    const { topic, queueId } = place;
     const { flag, sysFlag, bornTimestamp, reconsumeTimes, body } = message;
     const born = splitHost(message.bornHost);
     return {

@@ -143,6 +143,7 @@ export class LogServices {
           visibleWhenFlushed: false,
           syncIntervalMs: 1000,
           followers: [this.#bell('network')],
+          topicFollowers: [],
           ...changes,
         },
         { clock: this.clock, logger: this.logger },

@@ -43,6 +43,8 @@ export interface ReputBoot {
   readonly index?: IndexBoot;
   /** Bells to ring when queues grew. */
   readonly followers: readonly BellAddress[];
+  /** Bells to ring when queues of one topic grew. */
+  readonly topicFollowers: readonly { readonly topic: string; readonly bell: BellAddress }[];
 }
 
 /** A filter of a group on a topic, or that there is none any more. */

@@ -41,6 +41,7 @@ export class Dispatcher implements Service {
   readonly #queues: QueueFiles;
   readonly #chunks: LogChunks;
   readonly #followers: Doorbell[];
+  readonly #topicFollowers: ReadonlyMap<string, Doorbell>;
   readonly #units: UnitBatch;
   readonly #index: Indexer | undefined;
   readonly #fields: DispatchFields;
@@ -77,6 +78,7 @@ export class Dispatcher implements Service {
     this.#fields = new DispatchFields(boot.delayLevelsMs);
     this.#chunks = new LogChunks(this.#files, boot.log, this.#watermarks.get(Watermark.dispatched));
     this.#followers = boot.followers.map((bell) => Doorbell.at(bell));
+    this.#topicFollowers = new Map(boot.topicFollowers.map(({ topic, bell }) => [topic, Doorbell.at(bell)]));
     this.#limit = boot.visibleWhenFlushed ? Watermark.flushed : Watermark.appended;
     const { log, index } = boot;
     const [files, watermarks] = [this.#files, this.#watermarks];
@@ -226,6 +228,7 @@ export class Dispatcher implements Service {
       this.#queues.write(topic, this.#table.queueIdOf(row), firstOffset, bytes, count * UNIT_BYTES, 0, ext);
       if (end > this.#table.get(row, QueueWord.dispatched)) this.#table.set(row, QueueWord.dispatched, end);
       this.#arrivals.push(row);
+      this.#topicFollowers.get(topic)?.ring();
     });
   }
 

@@ -7,7 +7,7 @@ import { parseProperties } from '../../../protocol/message/properties.js';
 interface Scanned {
   readonly stored: string;
   readonly waitStore: boolean;
-  readonly delayed: boolean;
+  readonly delayLevel: number;
   readonly transaction: boolean;
 }
 
@@ -24,8 +24,8 @@ function scan(text: string, cluster = 'C'): Scanned {
     'storedBytes is what is written',
   );
   assert.deepEqual([target[1], target[2 + scanner.storedBytes]], [0xee, 0xee], 'and nothing else');
-  const { waitStore, delayed, transaction } = scanner;
-  return { stored: target.toString('utf8', 2, 2 + scanner.storedBytes), waitStore, delayed, transaction };
+  const { waitStore, delayLevel, transaction } = scanner;
+  return { stored: target.toString('utf8', 2, 2 + scanner.storedBytes), waitStore, delayLevel, transaction };
 }
 
 describe('property scan', () => {
@@ -84,21 +84,37 @@ describe('property scan', () => {
       assert.equal(scan(text).waitStore, waits, JSON.stringify(text));
   });
 
+  it('stores what is put, with or without what was kept', () => {
+    const source = Buffer.from('a\u0001b');
+    const target = Buffer.alloc(100);
+    const scanner = new PropertyScan('C');
+    for (const [end, stored] of [
+      [3, 'a\u0001b\u0002DELAY\u00013\u0002REAL_QID\u00010\u0002CLUSTER\u0001C'],
+      [0, 'DELAY\u00013\u0002REAL_QID\u00010\u0002CLUSTER\u0001C'],
+    ] as const) {
+      scanner.scan(source, 0, end);
+      scanner.put({ DELAY: '3', REAL_QID: '0' });
+      assert.equal(scanner.write(viewOf(source), viewOf(target), 0), scanner.storedBytes);
+      assert.equal(target.toString('utf8', 0, scanner.storedBytes), stored);
+    }
+  });
+
   it('knows what is delayed, and what is a transaction', () => {
-    for (const [text, delayed] of [
-      ['DELAY\u00011', true],
-      ['DELAY\u000118', true],
-      ['DELAY\u00010', false],
-      ['DELAY\u000100', false],
-      ['DELAY\u0001-1', false],
-      ['DELAY\u0001soon', true],
-      ['DELAY\u0001-', true],
-      ['DELAY\u0001', false],
-      ['DELAY\u00015\u0002DELAY\u00010', false],
-      ['DELAYS\u00015', false],
-      ['', false],
+    for (const [text, level] of [
+      ['DELAY\u00011', 1],
+      ['DELAY\u000118', 18],
+      ['DELAY\u0001+2', 2],
+      ['DELAY\u00010', 0],
+      ['DELAY\u000100', 0],
+      ['DELAY\u0001-1', 0],
+      ['DELAY\u0001soon', NaN],
+      ['DELAY\u0001-', NaN],
+      ['DELAY\u0001', 0],
+      ['DELAY\u00015\u0002DELAY\u00010', 0],
+      ['DELAYS\u00015', 0],
+      ['', 0],
     ] as const)
-      assert.equal(scan(text).delayed, delayed, JSON.stringify(text));
+      assert.equal(scan(text).delayLevel, level, JSON.stringify(text));
     for (const [text, transaction] of [
       ['TRAN_MSG\u0001true', true],
       ['TRAN_MSG\u0001True', true],

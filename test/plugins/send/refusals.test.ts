@@ -42,12 +42,6 @@ const refusals: readonly Refusal[] = [
     remark: /^request queueId\[4\] is illegal, .*T.* Producer: 127\.0\.0\.1:\d+$/,
   },
   {
-    name: 'DELAY',
-    wish: { properties: propertyText({ DELAY: '3' }) },
-    code: 13,
-    remark: /delayed messages \(property DELAY\) are not supported yet/,
-  },
-  {
     name: 'a DELAY that is no number',
     wish: { properties: propertyText({ DELAY: 'x' }) },
     code: 13,
