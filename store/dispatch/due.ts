@@ -1,0 +1,19 @@
+/** Due times above this can be told from the hash of a tag, which is 32 bits wide: 2^31 ms after 1970 is a day of that January. */
+const DUE_MIN = 2 ** 31;
+/** The year 142,000: what is larger is no time, and would lose digits. */
+const DUE_MAX = 2 ** 52;
+
+/** When a message is due that says so in its property TIMER_OUT_MS, ms; undefined when that is no time. */
+export function dueOfText(text: string): number | undefined {
+  const due = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  return due >= 0 && due <= DUE_MAX ? due : undefined;
+}
+
+/**
+ * The due time that a unit of the timer topic has as its tags code. Undefined for the hash of a tag, which other brokers put there, for the
+ * address of an ext unit, and for times that look like a hash: then the record says it.
+ */
+export function dueOfTagsCode(high: number, low: number): number | undefined {
+  const due = high * 4294967296 + (low >>> 0);
+  return due > DUE_MIN && due <= DUE_MAX ? due : undefined;
+}
