@@ -10,10 +10,9 @@ export function dueOfText(text: string): number | undefined {
 }
 
 /**
- * The due time that a unit of the timer topic has as its tags code. Undefined for the hash of a tag, which other brokers put there, for the
- * address of an ext unit, and for times that look like a hash: then the record says it.
+ * Whether the tags code of a unit of the timer topic is its due time. It is not where another broker put the hash of a tag, nor when the time
+ * looks like one: then the record says it.
  */
-export function dueOfTagsCode(high: number, low: number): number | undefined {
-  const due = high * 4294967296 + (low >>> 0);
-  return due > DUE_MIN && due <= DUE_MAX ? due : undefined;
+export function isDueTime(tagsCode: number): boolean {
+  return tagsCode > DUE_MIN && tagsCode <= DUE_MAX;
 }

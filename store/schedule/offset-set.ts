@@ -75,6 +75,25 @@ export class OffsetSet {
     return [...this.#blocks.keys()].sort((a, b) => a - b);
   }
 
+  /** The smallest, or undefined. */
+  get first(): number | undefined {
+    let index = Number.POSITIVE_INFINITY;
+    for (const other of this.#blocks.keys()) index = Math.min(index, other);
+    const block = this.#blocks.get(index);
+    if (block === undefined) return undefined;
+    if (block.bits === undefined) return index * BLOCK_OFFSETS + block.list[0];
+    const word = block.bits.findIndex((bits) => bits !== 0);
+    return index * BLOCK_OFFSETS + word * 32 + lowestBit(block.bits[word]);
+  }
+
+  /** Those of one block, ascending. */
+  offsetsIn(index: number): number[] {
+    const block = this.#blocks.get(index);
+    if (block === undefined) return [];
+    const list = block.bits === undefined ? block.list.subarray(0, block.count) : listOf(block.count, block.bits);
+    return Array.from(list, (inBlock) => index * BLOCK_OFFSETS + inBlock);
+  }
+
   contents(): BlockContent[] {
     return this.indexes().map((index) => {
       const { bits, list, count } = this.#blocks.get(index)!;
@@ -132,12 +151,21 @@ function toBits({ list, count }: Block): Uint32Array {
 }
 
 function toList(block: Block, bits: Uint32Array): void {
-  const list = new Uint16Array(block.count);
+  block.list = listOf(block.count, bits);
+  block.bits = undefined;
+}
+
+function listOf(count: number, bits: Uint32Array): Uint16Array {
+  const list = new Uint16Array(count);
   let at = 0;
   for (let word = 0; word < WORDS; word++)
-    for (let rest = bits[word]; rest !== 0; rest &= rest - 1) list[at++] = word * 32 + (31 - Math.clz32(rest & -rest));
-  block.list = list;
-  block.bits = undefined;
+    for (let rest = bits[word]; rest !== 0; rest &= rest - 1) list[at++] = word * 32 + lowestBit(rest);
+  return list;
+}
+
+/** Of a word that is not 0. */
+function lowestBit(word: number): number {
+  return 31 - Math.clz32(word & -word);
 }
 
 function bitsIn(word: number): number {

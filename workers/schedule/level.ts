@@ -42,7 +42,7 @@ export class Level implements Source {
   constructor(needs: LevelNeeds) {
     this.#needs = needs;
     this.records = needs.records;
-    this.#units = new LevelUnits(needs.queues, needs.queueId);
+    this.#units = new LevelUnits(needs.queues, SystemTopic.SCHEDULE, needs.queueId);
     this.#cursor = this.#progress;
   }
 
