@@ -7,7 +7,7 @@ import { storeTimeOf } from '../../store/commitlog/record-scan.js';
 import { LevelForm } from './level-form.js';
 import { LevelUnits } from './level-units.js';
 import type { Records } from './records.js';
-import { RETRY_MS, type Hand, type Source } from './source.js';
+import { RETRY_MS, type Form, type Hand, type Source } from './source.js';
 
 /** Between two looks at a queue file that is missing. */
 const UNREADABLE_MS = 1000;
@@ -38,6 +38,8 @@ export class Level implements Source {
   /** Something came back: no earlier than then it starts again from its progress, monotonic ms. */
   #againAtMs: number | undefined;
   #unreadable = false;
+  #movedBelow = 0;
+  #formOf: (dueMs: number) => Form = () => this.#form;
 
   constructor(needs: LevelNeeds) {
     this.#needs = needs;
@@ -58,15 +60,36 @@ export class Level implements Source {
       if (this.#needs.words.isDelivered(this.#needs.queueId, this.#cursor)) continue;
       if (!this.#units.point(this.#cursor, end)) return this.#cannotRead();
       this.#unreadable = false;
-      const waitMs = this.#dueMs() - nowMs;
+      const dueMs = this.#dueMs();
+      const waitMs = dueMs - nowMs;
       // 4.9: correctDeliverTimestamp: a due time further away than the level's delay comes from a clock that was set back.
-      if (waitMs > 0 && waitMs <= this.#needs.delayMs) return waitMs;
+      const isDue = waitMs <= 0 || waitMs > this.#needs.delayMs;
+      if (!isDue && this.#units.physicalOffset >= this.#movedBelow) return waitMs;
       this.#inFlight++;
-      if (hand(this.#cursor, this.#units.physicalOffset, this.#units.size, this.#form)) continue;
+      const form = isDue ? this.#form : this.#formOf(dueMs);
+      if (hand(this.#cursor, this.#units.physicalOffset, this.#units.size, form)) continue;
       this.#inFlight--;
       break;
     }
     return Infinity;
+  }
+
+  /**
+   * From now on messages that lie below `physicalOffset` are stored again in the form that `formOf` gives for their due time, when they
+   * are not due yet: their files are about to go.
+   */
+  moveBelow(physicalOffset: number, formOf: (dueMs: number) => Form): void {
+    this.#movedBelow = physicalOffset;
+    this.#formOf = formOf;
+  }
+
+  /** Where the first message lies that is not done, when that is below `physicalOffset`. */
+  firstBelow(physicalOffset: number): number | undefined {
+    const { table, queueId } = this.#needs;
+    const row = table.find(SystemTopic.SCHEDULE, queueId);
+    const end = row < 0 ? 0 : table.get(row, QueueWord.dispatched);
+    if (this.#progress >= end || !this.#units.point(this.#progress, end)) return undefined;
+    return this.#units.physicalOffset < physicalOffset ? this.#units.physicalOffset : undefined;
   }
 
   delivered(token: number): void {
