@@ -60,12 +60,6 @@ export class LevelUnits {
   #read(offset: number, end: number): void {
     if (this.#units.length === 0) this.#units = Buffer.alloc(AHEAD * UNIT_BYTES);
     this.#first = offset;
-    this.#bytes = this.queues.readInto(
-      this.#units,
-      this.topic,
-      this.queueId,
-      offset,
-      Math.min(end - offset, AHEAD),
-    );
+    this.#bytes = this.queues.readInto(this.#units, this.topic, this.queueId, offset, Math.min(end - offset, AHEAD));
   }
 }

@@ -7,6 +7,7 @@ import { measure } from '../../protocol/message/record.js';
 import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { dueOfText, isDueTime } from '../../store/dispatch/due.js';
 import { OffsetSet } from '../../store/schedule/offset-set.js';
+import { OffsetWalk } from '../../store/schedule/offset-walk.js';
 import type { TimerProgress } from '../../store/schedule/timer-progress.js';
 import { LevelUnits } from './level-units.js';
 import { PropertyFinder } from './property-finder.js';
@@ -26,6 +27,11 @@ export interface TimerQueueNeeds {
   readonly context: ServiceContext;
 }
 
+export interface RecordPlace {
+  readonly physicalOffset: number;
+  readonly size: number;
+}
+
 /** How far a reading came: to the queue's end, or not yet, or to a unit that cannot be read now. */
 export type ReadTo = 'end' | 'more' | 'unreadable';
 
@@ -33,20 +39,20 @@ export type ReadTo = 'end' | 'more' | 'unreadable';
 export class TimerQueue {
   pending = new OffsetSet();
   #end = 0;
-  /** What was pending below `#end` when this began, and is not read yet: blocks, and the rest of one. */
-  #blocks: number[] = [];
-  #offsets: number[] = [];
-  #at = 0;
+  /** What was pending below `#end` when this began, and is not read yet. */
+  #known = new OffsetWalk(this.pending);
   /** Done in an earlier life of the thread, and beyond what its last snapshot knew. */
   readonly #doneAhead = new Set<number>();
   #lost = 0;
   #unreadable = false;
   readonly #units: LevelUnits;
+  readonly #moved: LevelUnits;
   readonly #out = new PropertyFinder(PropertyName.TIMER_OUT_MS);
   readonly #timer: Timer = { due: 0, queueOffset: 0, physicalOffset: 0, size: 0 };
 
   constructor(private readonly needs: TimerQueueNeeds) {
     this.#units = new LevelUnits(needs.queues, SystemTopic.TIMER, 0);
+    this.#moved = new LevelUnits(needs.queues, SystemTopic.TIMER, 0);
   }
 
   /** Queue offset behind the last one that was looked at. */
@@ -59,10 +65,16 @@ export class TimerQueue {
     return this.#end - this.pending.count;
   }
 
-  restore({ end, pending }: TimerProgress): void {
+  /** Undefined: all that is in the queue is pending. */
+  restore(progress: TimerProgress | undefined): void {
+    const row = this.needs.table.find(SystemTopic.TIMER, 0);
+    const { end, pending } = progress ?? {
+      end: row < 0 ? 0 : this.needs.table.get(row, QueueWord.minimum),
+      pending: new OffsetSet(),
+    };
     this.pending = pending;
     this.#end = end;
-    this.#blocks = pending.indexes();
+    this.#known = new OffsetWalk(pending);
   }
 
   /** It is done. */
@@ -79,30 +91,15 @@ export class TimerQueue {
     const dispatched = this.needs.table.get(row, QueueWord.dispatched);
     this.#skipDeleted(minimum);
     for (let cost = 0; cost < STEP_COST_MAX; cost++) {
-      const offset = this.#known() ?? this.#end;
+      const offset = this.#known.current ?? this.#end;
       if (offset >= dispatched) return this.#reachedEnd(minimum);
       if (offset < minimum) this.#lose(offset);
       else if (!this.#units.point(offset, dispatched)) return this.#cannotRead(offset);
       else cost += this.#take(offset, take);
-      this.#step(offset);
+      if (offset < this.#end) this.#known.next();
+      else this.#end = offset + 1;
     }
     return 'more';
-  }
-
-  /** The next offset of those that were pending at the beginning. */
-  #known(): number | undefined {
-    while (this.#at === this.#offsets.length) {
-      const index = this.#blocks.shift();
-      if (index === undefined) return undefined;
-      this.#offsets = this.pending.offsetsIn(index);
-      this.#at = 0;
-    }
-    return this.#offsets[this.#at];
-  }
-
-  #step(offset: number): void {
-    if (this.#at < this.#offsets.length) this.#at++;
-    else this.#end = offset + 1;
   }
 
   /** Returns what it cost beyond one unit. */
@@ -133,10 +130,28 @@ export class TimerQueue {
     return dueOfText(record.toString('latin1', this.#out.start, this.#out.end)) ?? 0;
   }
 
+  /** The record of what is pending at the offset; undefined while its unit cannot be read. */
+  placeOf(offset: number): RecordPlace | undefined {
+    const row = this.needs.table.find(SystemTopic.TIMER, 0);
+    const units = this.#moved;
+    if (row < 0 || !units.point(offset, this.needs.table.get(row, QueueWord.dispatched))) return undefined;
+    return { physicalOffset: units.physicalOffset, size: units.size };
+  }
+
+  /** Where the first record lies that is pending and below `physicalOffset`; 0 when that cannot be told. */
+  firstBelow(physicalOffset: number): number | undefined {
+    const row = this.needs.table.find(SystemTopic.TIMER, 0);
+    const unread = row >= 0 && this.#end < this.needs.table.get(row, QueueWord.dispatched) ? this.#end : undefined;
+    const offset = this.pending.first ?? unread;
+    if (offset === undefined) return undefined;
+    const first = this.placeOf(offset)?.physicalOffset ?? 0;
+    return first < physicalOffset ? first : undefined;
+  }
+
   /** What was deleted and never looked at. */
   #skipDeleted(minimum: number): void {
     if (this.#end >= minimum) return;
-    this.#lost += this.#end === 0 ? 0 : minimum - this.#end;
+    this.#lost += minimum - this.#end;
     this.#end = minimum;
   }
 
