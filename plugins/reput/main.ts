@@ -5,6 +5,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
 import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
+import { SystemTopic } from '../../protocol/message/names.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
@@ -50,6 +51,7 @@ export class Reput implements PluginMain {
   async start(): Promise<void> {
     const { options, state } = this;
     const { boot: bitmaps } = this.filters;
+    const bell = this.threads.bellOf('schedule');
     const boot: ReputBoot = {
       log: state.log,
       queueDir: state.paths.consumeQueue,
@@ -68,7 +70,7 @@ export class Reput implements PluginMain {
       ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
       ...(bitmaps === undefined ? {} : { bitmaps }),
       followers: [state.wake.address],
-      topicFollowers: [],
+      topicFollowers: [SystemTopic.SCHEDULE, SystemTopic.TIMER].map((topic) => ({ topic, bell })),
     };
     const tellFilters = async (): Promise<void> => {
       if (bitmaps !== undefined) await this.filters.attach(callsOf<ReputCalls>(this.#service!));
