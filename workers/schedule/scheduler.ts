@@ -23,6 +23,8 @@ export class Scheduler implements Service {
     },
     pause: () => this.#pause(),
   };
+  /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
+  readonly restMs = Infinity;
   #open = false;
   /** The source that is asked first, in turn. */
   #first = 0;
