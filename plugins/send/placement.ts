@@ -18,6 +18,11 @@ const NOT_OF_HALVES = [
   PropertyName.TRANSACTION_CHECK_TIMES,
 ].map((name) => Buffer.from(name));
 
+/** Of a delayed message; the same of an earlier delay would be taken for these. */
+const NOT_OF_DELAYED = [PropertyName.DELAY_TIME_LEVEL, PropertyName.REAL_TOPIC, PropertyName.REAL_QUEUE_ID].map(
+  (name) => Buffer.from(name),
+);
+
 /** Delayed messages and halves of transactions are stored in a topic of the system, with a note where they are to go. */
 @injectable()
 export class Placement {
@@ -65,6 +70,8 @@ export class Placement {
     const { topic, queueId, noted } = this.delays.place(work.topic, work.queueId, delayLevel);
     work.topic = topic;
     work.queueId = queueId;
+    const { buffer, propertiesStart, propertiesEnd } = work.fields;
+    scan.keepAllBut(NOT_OF_DELAYED, buffer, propertiesStart, propertiesEnd);
     scan.put(noted);
     return true;
   }
