@@ -6,9 +6,6 @@ import type { ScheduleCalls } from './contract.js';
 import type { Delivery } from './delivery.js';
 import { RETRY_MS, type Source } from './source.js';
 
-/** Nothing to do before a bell rings. */
-const IDLE_MS = 60_000;
-
 export interface SchedulerParts {
   readonly watermarks: Watermarks;
   readonly segments: Segments;
@@ -26,22 +23,24 @@ export class Scheduler implements Service {
     },
     pause: () => this.#pause(),
   };
+  /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
+  readonly restMs = Infinity;
   #open = false;
   /** The source that is asked first, in turn. */
   #first = 0;
   readonly #paused: (() => void)[] = [];
 
   constructor(
-    private readonly parts: SchedulerParts,
+    readonly parts: SchedulerParts,
     private readonly context: ServiceContext,
   ) {}
 
   step(): number {
     const { watermarks, segments, delivery } = this.parts;
     segments.forgetBelow(watermarks.get(Watermark.logMin));
-    if (!delivery.begin()) return IDLE_MS;
+    if (!delivery.begin()) return Infinity;
     if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
-    return this.#open ? this.#deliver() : IDLE_MS;
+    return this.#open ? this.#deliver() : Infinity;
   }
 
   close(): void {
@@ -53,7 +52,7 @@ export class Scheduler implements Service {
     const { sources, delivery } = this.parts;
     if (this.parts.watermarks.isHeldBack) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
-    let waitMs = IDLE_MS;
+    let waitMs = Infinity;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
       const at = (this.#first + i) % sources.length;
       waitMs = Math.min(waitMs, sources[at].due(nowMs, delivery.hands[at]));
