@@ -1,8 +1,8 @@
 import { Ledger, type LedgerMemory } from '../../kernel/ring/ledger.js';
 import { LevelWords, type LevelMemory } from '../../kernel/ring/level-words.js';
-import { Mailbox } from '../../kernel/ring/mailbox.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { allocateRing, type RingMemory } from '../../kernel/ring/slots.js';
+import { TimerWords } from '../../kernel/ring/timer-words.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { decodeRecords, type StoredMessage } from '../../protocol/message/record.js';
@@ -25,6 +25,7 @@ export class ScheduleWorld {
   readonly ledger: LedgerMemory;
   readonly levels: LevelMemory;
   readonly words: LevelWords;
+  readonly timers = TimerWords.allocate();
   readonly appender;
   readonly dispatcher;
   scheduler: Scheduler;
@@ -63,7 +64,7 @@ export class ScheduleWorld {
 
   /** A new life of the service; the one before it has ended where it stood. */
   start(): Scheduler {
-    const { store, ring, levels, ledger } = this;
+    const { store, levels, ledger } = this;
     const boot: ScheduleBoot = {
       log: store.log,
       queueDir: store.queueDir,
@@ -73,14 +74,10 @@ export class ScheduleWorld {
       delayLevelsMs: this.levelsMs,
       watermarks: store.watermarks.memory,
       queueTable: store.table.memory,
-      store: {
-        ring,
-        writer: store.bell('commitlog'),
-        queueTable: store.table.memory,
-        mailbox: Mailbox.allocate(store.bell('network')),
-      },
+      store: store.serviceEnd(),
       levels,
       ledger,
+      timers: this.timers,
     };
     this.scheduler = store.keep(createSchedule(boot, { clock: store.clock, logger: store.logger }) as Scheduler);
     this.scheduler.calls.open();
