@@ -42,6 +42,10 @@ export const PropertyName = {
   MESSAGE_TYPE: 'MSG_TYPE',
   INNER_MULTI_DISPATCH: 'INNER_MULTI_DISPATCH',
   INNER_MULTI_QUEUE_OFFSET: 'INNER_MULTI_QUEUE_OFFSET',
+  /** RocketMQ 5's names for a delivery time; 4.9 gives them no meaning. */
+  TIMER_DELIVER_MS: 'TIMER_DELIVER_MS',
+  TIMER_DELAY_SEC: 'TIMER_DELAY_SEC',
+  TIMER_DELAY_MS: 'TIMER_DELAY_MS',
 } as const;
 
 /** KEYS holds several keys, separated so. */
