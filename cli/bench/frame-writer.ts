@@ -38,14 +38,19 @@ export class FrameWriter {
     this.#nextKey = Math.imul(connection, 0x9e3779b1) >>> 0;
   }
 
-  /** Memory for the next `count` requests. */
-  block(count: number): Buffer {
-    let size = 0;
+  /** Memory for the next `count` requests, and `more` bytes behind them. */
+  block(count: number, more = 0): Buffer {
+    let size = more;
     for (let index = 0, next = this.#next; index < count; index++) {
       size += this.#frames[next]!.bytes.length;
       next = next + 1 === this.#frames.length ? 0 : next + 1;
     }
     return Buffer.allocUnsafe(size);
+  }
+
+  /** The number of the next request's key. */
+  get nextKey(): number {
+    return this.#nextKey;
   }
 
   /** Returns where the request ends. */

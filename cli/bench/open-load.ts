@@ -7,6 +7,7 @@ import { PullLoad } from './pull-load.js';
 import { SendLoad } from './send-load.js';
 import type { BenchSettings } from './settings.js';
 import { StoredCount } from './stored-count.js';
+import { TransactionLoad } from './transaction-load.js';
 
 /** A load, and what ends when it is over. */
 export interface OpenLoad {
@@ -32,6 +33,7 @@ export async function openLoad(
     return { load, close: nothing };
   }
   const send = { targets, shape, connections, window };
+  if (settings.kind === 'transactions') return { load: await TransactionLoad.open(send, systemClock), close: nothing };
   if (!shape.oneWay) return { load: await SendLoad.open(send, systemClock), close: nothing };
   const count = new StoredCount(side.address, targets);
   try {

@@ -36,7 +36,8 @@ function workText({ kind, shape, pull, tail, perSecond }: BenchSettings): string
     tags.length > 0 ? `tags ${tags.join(' ')}` : '',
     properties > 0 ? `${properties} properties` : '',
   ].filter((text) => text !== '');
-  return `${oneWay ? 'one-way ' : ''}${what}${more.length === 0 ? '' : ` with ${more.join(', ')}`}`;
+  const how = oneWay ? 'one-way ' : kind === 'transactions' ? 'half and commit of ' : '';
+  return `${how}${what}${more.length === 0 ? '' : ` with ${more.join(', ')}`}`;
 }
 
 export function liveText(line: Parameters<LiveLine>[0]): string {

@@ -5,8 +5,8 @@ const SEND_MESSAGE_V2 = 310;
 const SEND_BATCH_MESSAGE = 320;
 
 /** Every message carries a UNIQ_KEY of 32 hexadecimal digits; the last 8 count up, as with a real producer. */
-const KEY_STEM = '7F0000010F0F18B4AAC20000';
-const KEY_DIGITS = 8;
+export const KEY_STEM = '7F0000010F0F18B4AAC20000';
+export const KEY_DIGITS = 8;
 const HEX = Buffer.from('0123456789ABCDEF');
 
 export interface SendFrame extends Frame {
@@ -30,7 +30,13 @@ export interface MessageShape {
   readonly properties: number;
   /** No answer is wanted. */
   readonly oneWay: boolean;
+  /** Half messages of transactions. */
+  readonly half?: boolean;
 }
+
+/** Of all messages, and of the transactions among them. */
+export const PRODUCER_GROUP = 'kernel-bench';
+const TRANSACTION_PREPARED = '4';
 
 /** More memory than a generator should take for its templates. */
 const FRAMES_BYTES_MAX = 1024 ** 3;
@@ -56,12 +62,12 @@ export function sendFrame(shape: MessageShape, queue: TopicQueue, bornTimestamp:
   const batch = shape.perRequest > 1;
   const body = batch ? batchBody(shape) : Buffer.alloc(shape.bodyBytes, 97);
   const ext: Record<string, string> = {
-    a: 'kernel-bench',
+    a: PRODUCER_GROUP,
     b: queue.topic,
     c: 'TBW102',
     d: '4',
     e: String(queue.queueId),
-    f: '0',
+    f: shape.half === true ? TRANSACTION_PREPARED : '0',
     g: String(bornTimestamp),
     h: '0',
     i: batch ? '' : properties(shape, turn),
@@ -75,9 +81,10 @@ export function sendFrame(shape: MessageShape, queue: TopicQueue, bornTimestamp:
 }
 
 /** name 1 value 2 name 1 value 2 … */
-function properties({ keys, tags, properties: count }: MessageShape, turn: number): string {
+function properties({ keys, tags, properties: count, half }: MessageShape, turn: number): string {
   const key = KEY_STEM + '0'.repeat(KEY_DIGITS);
   let text = `UNIQ_KEY\u0001${key}\u0002WAIT\u0001true\u0002`;
+  if (half === true) text += `TRAN_MSG\u0001true\u0002PGROUP\u0001${PRODUCER_GROUP}\u0002`;
   if (keys) text += `KEYS\u0001${key}\u0002`;
   if (tags.length > 0) text += `TAGS\u0001${tags[turn % tags.length]!}\u0002`;
   for (let index = 0; index < count; index++) text += `p${String(index).padStart(3, '0')}\u0001value-0123\u0002`;
@@ -101,7 +108,8 @@ function batchBody(shape: MessageShape): Buffer {
   return Buffer.concat(Array.from({ length: perRequest }, (_, index) => message(index)));
 }
 
-function keysIn(frame: Buffer): number[] {
+/** Where the counting digits of the keys in a frame begin. */
+export function keysIn(frame: Buffer): number[] {
   const found: number[] = [];
   for (let at = frame.indexOf(KEY_STEM); at >= 0; at = frame.indexOf(KEY_STEM, at + 1))
     found.push(at + KEY_STEM.length);

@@ -5,7 +5,7 @@ import type { PullShape } from './pull-frames.js';
 import type { MessageShape } from './send-frames.js';
 import { STAMP_BYTES } from './tail-load.js';
 
-export type LoadKind = 'produce' | 'batch' | 'consume' | 'latency';
+export type LoadKind = 'produce' | 'batch' | 'consume' | 'latency' | 'transactions';
 
 /** What commander collects for `kernel bench …`; which of them a load has is said where its flags are declared. */
 export interface BenchFlags {
@@ -76,7 +76,7 @@ export function benchSettings(kind: LoadKind, flags: BenchFlags): BenchSettings 
   checkTogether(kind, tail, flags);
   checkOpenFiles(flags.connections);
   const direct = flags.broker !== undefined;
-  const sends = kind === 'produce' || kind === 'batch';
+  const sends = kind === 'produce' || kind === 'batch' || kind === 'transactions';
   return {
     kind,
     side: { address: flags.broker ?? flags.namesrvAddr, direct, pid: flags.pid },

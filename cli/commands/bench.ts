@@ -16,9 +16,10 @@ const loads: readonly (readonly [LoadKind, string, (command: Command) => void])[
     'from send to consumer at a fixed rate, counted from the time at which each message was meant to leave',
     latencyFlags,
   ],
+  ['transactions', 'half messages and their commits, a fixed number of transactions open', transactionFlags],
 ];
 
-/** `kernel bench produce|batch|consume|latency`: load on any RocketMQ 4.9 broker, with percentiles. */
+/** `kernel bench produce|batch|consume|latency|transactions`: load on any RocketMQ 4.9 broker, with percentiles. */
 export function register(program: Command): void {
   const bench = program.command('bench').description('measure a broker: rate, latency, CPU per message');
   for (const [kind, description, ownFlags] of loads) {
@@ -88,6 +89,10 @@ function messageFlags(command: Command): void {
 function produceFlags(command: Command): void {
   messageFlags(windowFlag(command, '; with --oneway: messages per write'));
   command.option('--oneway', 'ask for no answers; counts what the broker stored');
+}
+
+function transactionFlags(command: Command): void {
+  messageFlags(windowFlag(command, ': transactions'));
 }
 
 function batchFlags(command: Command): void {
