@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/base/clock.js';
 import { writeOpaque } from './frames.js';
 import type { BrokerTarget, Finish, LoadCounters } from './load.js';
-import { sendFrames, writeKey, type MessageShape, type SendFrame } from './send-frames.js';
+import { sendFrames, writeDueTime, writeKey, type MessageShape, type SendFrame } from './send-frames.js';
 
 /** What the connections of a sending load share. */
 export interface SendContext {
@@ -9,8 +9,8 @@ export interface SendContext {
   readonly clock: Clock;
   readonly counters: LoadCounters;
   readonly finish: Finish;
-  /** Writes when a message was meant to leave into its body; none: bodies are all the same. */
-  readonly stamp?: (block: Buffer, bodyAt: number, intendedMs: number) => void;
+  /** Writes into a message's body when it was meant to leave, or which one it is; none: bodies are all the same. `dueMs`: its delivery time, if any. */
+  readonly stamp?: (block: Buffer, bodyAt: number, intendedMs: number, dueMs: number) => void;
 }
 
 /** The templates of each broker, made once for all connections to it: they are copied before anything is patched. */
@@ -57,15 +57,25 @@ export class FrameWriter {
   put(block: Buffer, at: number, slot: number, intendedMs: number): number {
     const frame = this.#frames[this.#next]!;
     this.#next = this.#next + 1 === this.#frames.length ? 0 : this.#next + 1;
-    const { bytes, keysAt, bodyAt } = frame;
+    const { bytes, keysAt, bodyAt, dueAt } = frame;
     block.set(bytes, at);
     writeOpaque(block, at, frame, slot);
     for (let key = 0; key < keysAt.length; key++) {
       writeKey(block, at + keysAt[key]!, this.#nextKey);
       this.#nextKey = (this.#nextKey + 1) >>> 0;
     }
+    let dueMs = 0;
+    if (dueAt >= 0) {
+      dueMs = this.#dueMs();
+      writeDueTime(block, at + dueAt, dueMs);
+    }
     const { stamp } = this.#context;
-    if (stamp !== undefined) stamp(block, at + bodyAt, intendedMs);
+    if (stamp !== undefined) stamp(block, at + bodyAt, intendedMs, dueMs);
     return at + bytes.length;
+  }
+
+  #dueMs(): number {
+    const { aheadMs, spreadMs = 0 } = this.#context.shape.delay!;
+    return Math.floor(this.#context.clock.wallMs() + aheadMs + Math.random() * spreadMs);
   }
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../../kernel/base/clock.js';
 import type { BrokerTarget, Load } from './load.js';
 import { OneWayLoad } from './oneway-load.js';
-import { openTail } from './open-tail.js';
+import { openDelays, openTail } from './open-tail.js';
 import type { Side } from './prepare.js';
 import { PullLoad } from './pull-load.js';
 import { SendLoad } from './send-load.js';
@@ -23,6 +23,11 @@ export async function openLoad(
   targets: readonly BrokerTarget[],
 ): Promise<OpenLoad> {
   const { shape, pull, connections, window, perSecond, seconds } = settings;
+  if (settings.delay !== undefined) {
+    const { delay } = settings;
+    const load = await openDelays(side.address, { targets, shape, pull, connections, window, perSecond, delay });
+    return { load, close: nothing };
+  }
   if (settings.tail) {
     const load = await openTail(side.address, { targets, shape, pull, connections, window, perSecond });
     return { load, close: nothing };

@@ -84,3 +84,9 @@ export function bodyLengthAt(buffer: Buffer, at: number): number {
   const flags = buffer[at + 39]!;
   return at + 84 + ((flags & BORN_V6) === 0 ? 0 : 12) + ((flags & STORE_V6) === 0 ? 0 : 12);
 }
+
+/** When a record was stored, in milliseconds since the epoch. */
+export function storeTimeIn(buffer: Buffer, at: number): number {
+  const timeAt = at + 56 + ((buffer[at + 39]! & BORN_V6) === 0 ? 0 : 12);
+  return buffer.readUInt32BE(timeAt) * 2 ** 32 + buffer.readUInt32BE(timeAt + 4);
+}

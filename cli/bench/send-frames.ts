@@ -14,6 +14,8 @@ export interface SendFrame extends Frame {
   readonly keysAt: readonly number[];
   /** Where the body begins. */
   readonly bodyAt: number;
+  /** Where the digits of the delivery time stand; -1 without one. */
+  readonly dueAt: number;
 }
 
 /** What all messages of a load have in common. */
@@ -32,11 +34,25 @@ export interface MessageShape {
   readonly oneWay: boolean;
   /** Half messages of transactions. */
   readonly half?: boolean;
+  readonly delay?: DelayShape;
+}
+
+/** When messages of a load are to be delivered. */
+export interface DelayShape {
+  /** After a level of the broker; without it each message has a time of its own. */
+  readonly level?: number;
+  /** What the level means, or how far ahead the time is. */
+  readonly aheadMs: number;
+  /** Times are spread over so much more. */
+  readonly spreadMs?: number;
 }
 
 /** Of all messages, and of the transactions among them. */
 export const PRODUCER_GROUP = 'kernel-bench';
 const TRANSACTION_PREPARED = '4';
+
+/** Replaced in every message; as many digits as times have until the year 2286. */
+const NO_DUE_TIME = '9182736459182';
 
 /** More memory than a generator should take for its templates. */
 const FRAMES_BYTES_MAX = 1024 ** 3;
@@ -77,14 +93,17 @@ export function sendFrame(shape: MessageShape, queue: TopicQueue, bornTimestamp:
   };
   const code = batch ? SEND_BATCH_MESSAGE : SEND_MESSAGE_V2;
   const frame = encodeFrame(shape.form, code, ext, body, shape.oneWay ? ONE_WAY : 0);
-  return { ...frame, keysAt: keysIn(frame.bytes), bodyAt: frame.bytes.length - body.length };
+  const dueAt = frame.bytes.indexOf(NO_DUE_TIME);
+  return { ...frame, keysAt: keysIn(frame.bytes), bodyAt: frame.bytes.length - body.length, dueAt };
 }
 
 /** name 1 value 2 name 1 value 2 … */
-function properties({ keys, tags, properties: count, half }: MessageShape, turn: number): string {
+function properties({ keys, tags, properties: count, half, delay }: MessageShape, turn: number): string {
   const key = KEY_STEM + '0'.repeat(KEY_DIGITS);
   let text = `UNIQ_KEY\u0001${key}\u0002WAIT\u0001true\u0002`;
   if (half === true) text += `TRAN_MSG\u0001true\u0002PGROUP\u0001${PRODUCER_GROUP}\u0002`;
+  if (delay?.level !== undefined) text += `DELAY\u0001${delay.level}\u0002`;
+  else if (delay !== undefined) text += `TIMER_DELIVER_MS\u0001${NO_DUE_TIME}\u0002`;
   if (keys) text += `KEYS\u0001${key}\u0002`;
   if (tags.length > 0) text += `TAGS\u0001${tags[turn % tags.length]!}\u0002`;
   for (let index = 0; index < count; index++) text += `p${String(index).padStart(3, '0')}\u0001value-0123\u0002`;
@@ -119,4 +138,14 @@ export function keysIn(frame: Buffer): number[] {
 /** Writes the counting digits of one key into a copy of a frame. */
 export function writeKey(target: Buffer, at: number, count: number): void {
   for (let digit = 0; digit < KEY_DIGITS; digit++) target[at + digit] = HEX[(count >>> (28 - 4 * digit)) & 15]!;
+}
+
+/** Writes the delivery time into a copy of a frame. */
+export function writeDueTime(target: Buffer, at: number, dueMs: number): void {
+  let rest = dueMs;
+  for (let place = at + NO_DUE_TIME.length - 1; place >= at; place--) {
+    const next = Math.floor(rest / 10);
+    target[place] = 48 + (rest - next * 10);
+    rest = next;
+  }
 }
