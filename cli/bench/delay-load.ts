@@ -30,6 +30,9 @@ const DRAIN_MS = 20_000;
 /** Where delayed messages of a level wait. */
 export const levelQueue = (level: number): TopicQueue => ({ topic: 'SCHEDULE_TOPIC_XXXX', queueId: level - 1 });
 
+/** When there are as many deliveries as sends. */
+export const leadSecondsOf = ({ aheadMs, spreadMs = 0 }: DelayShape): number => (aheadMs + spreadMs + SETTLE_MS) / 1000;
+
 /**
  * Delayed messages at a fixed rate, which fall due at that rate: so many are pending as are sent within the delay. How late a message
  * is: the store time of the record that its consumer gets, less the time at which it was due, both as the broker wrote them. With a
@@ -73,8 +76,7 @@ export class DelayLoad implements Load {
   }
 
   get leadSeconds(): number {
-    const { aheadMs, spreadMs = 0 } = this.#settings.delay;
-    return (aheadMs + spreadMs + SETTLE_MS) / 1000;
+    return leadSecondsOf(this.#settings.delay);
   }
 
   start(): void {
