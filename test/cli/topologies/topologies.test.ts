@@ -17,10 +17,10 @@ const PHASES = ['produce', 'batch', 'consume', 'latency', 'transactions'];
 const NAMES = ['dedicated', 'fused', 'paired', 'mine'];
 /** The threads of each beside main. */
 const THREADS: Readonly<Record<string, string[]>> = {
-  dedicated: ['commitlog', 'flush', 'reput'],
+  dedicated: ['commitlog', 'flush', 'reput', 'schedule', 'transaction'],
   fused: ['flush'],
   paired: ['writer', 'reader'],
-  mine: ['log', 'flush'],
+  mine: ['log', 'flush', 'schedule', 'transaction'],
 };
 const load = {
   size: 64,
