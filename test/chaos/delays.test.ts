@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../../kernel/base/clock.js';
+import { sized } from '../support/size.js';
+import { until } from '../support/until.js';
+import type { BrokerProcess, Settings } from './support/broker-process.js';
+import { DelayedCheck, type DelayLife } from './support/delayed-check.js';
+import { DelayedLoad, nowMs, type DelayShape } from './support/delayed-load.js';
+import { LoopDisk } from './support/loop-disk.js';
+import { chaosTest, createTopic, type Scene } from './support/scene.js';
+
+const PER_ROUND = 1000;
+const ROUND_MAX_MS = 1200;
+const DISK_BYTES = 512 * 1024 * 1024;
+const ARRIVAL_LIMIT_MS = 60_000;
+const levelsMs = [1000, 2000, 3000, 4000];
+const settings: Settings = {
+  messageDelayLevel: levelsMs.map((ms) => `${ms / 1000}s`).join(' '),
+  // Deletes nothing of the short log.
+  fileReservedTime: 72,
+};
+const shape: DelayShape = { topic: 'T', queues: 4, levelsMs, anyDelayMaxMs: 0 };
+
+type How = 'kill' | 'stop';
+
+describe('delayed messages', () => {
+  const topologies = [
+    ['dedicated', sized(10, 30)],
+    ['fused', sized(3, 10)],
+    ['paired', sized(3, 10)],
+  ] as const;
+  for (const [topology, rounds] of topologies)
+    chaosTest(`${topology}: none lost, none early, repeats only after a kill, over kills and stops`, (scene) =>
+      endings(scene, topology, rounds),
+    );
+});
+
+describe('delayed messages on a disk that loses power (ext4 in a file)', () => {
+  before(function () {
+    this.timeout(60_000);
+    const problem = LoopDisk.problem();
+    if (problem === undefined) return;
+    process.stderr.write(`    skipped: no disk here whose power can be cut (${problem})\n`);
+    this.skip();
+  });
+
+  chaosTest('SYNC_FLUSH: none lost, none early, repeats only after a cut', powerCuts);
+});
+
+/** Half of the lives end by a kill, half by a stop, at any moment of sending and delivering. */
+async function endings(scene: Scene, topology: string, rounds: number): Promise<void> {
+  const broker = scene.broker({ ...settings, topology });
+  const load = new DelayedLoad(shape, scene.random);
+  const lives = new Lives(broker);
+  await lives.start(false);
+  await createTopic(broker.port, shape.topic, shape.queues);
+  for (const how of shuffled(scene, rounds)) {
+    await round(scene, broker, load, how === 'kill' ? 'SIGKILL' : 'SIGTERM');
+    await lives.start(how === 'kill');
+  }
+  await load.send(broker.port, Math.max(0, rounds * PER_ROUND - load.acked));
+  await allArrive(broker, load, lives.all);
+  assert.deepEqual(load.strange, []);
+}
+
+/** Sends, and ends the broker while it does or a moment later. */
+async function round(scene: Scene, broker: BrokerProcess, load: DelayedLoad, signal: NodeJS.Signals): Promise<void> {
+  await inTheMiddle(scene, broker, load, () => broker.signal(signal));
+  const { code } = await broker.ended();
+  assert.equal(code, signal === 'SIGKILL' ? null : 0, `the broker was to end by ${signal}`);
+}
+
+/** Sends, and does something once: while it sends, or a moment later. */
+async function inTheMiddle(scene: Scene, broker: BrokerProcess, load: DelayedLoad, act: () => void): Promise<void> {
+  const target = scene.random.chance(0.4) ? 1 + scene.random.below(PER_ROUND) : Infinity;
+  const restMs = scene.random.below(ROUND_MAX_MS);
+  await load.send(broker.port, PER_ROUND, (acked) => acked === target && act());
+  if (target !== Infinity) return;
+  const endMs = systemClock.monoMs() + restMs;
+  await until(() => broker.ending !== undefined || systemClock.monoMs() >= endMs, 'the moment of the end');
+  act();
+}
+
+function shuffled(scene: Scene, rounds: number): How[] {
+  const hows = Array.from({ length: rounds }, (_, i): How => (i % 2 === 0 ? 'kill' : 'stop'));
+  for (let i = hows.length - 1; i > 0; i--) {
+    const j = scene.random.below(i + 1);
+    [hows[i], hows[j]] = [hows[j]!, hows[i]!];
+  }
+  return hows;
+}
+
+async function powerCuts(scene: Scene): Promise<void> {
+  using disk = new LoopDisk(scene.folder(), DISK_BYTES);
+  const broker = scene.broker({ ...settings, flushDiskType: 'SYNC_FLUSH' }, 'command', `${disk.path}/store`);
+  const load = new DelayedLoad(shape, scene.random);
+  const lives = new Lives(broker);
+  try {
+    await lives.start(false);
+    await createTopic(broker.port, shape.topic, shape.queues);
+    for (let cut = 0; cut < sized(4, 30); cut++) {
+      await inTheMiddle(scene, broker, load, () => {
+        disk.cutPower();
+        broker.signal('SIGKILL');
+      });
+      await broker.ended();
+      disk.unmount();
+      disk.mount();
+      await lives.start(true);
+    }
+    await allArrive(broker, load, lives.all);
+  } finally {
+    await broker.kill9();
+  }
+}
+
+/** When the broker was started, and after what. */
+class Lives {
+  readonly all: DelayLife[] = [];
+
+  constructor(private readonly broker: BrokerProcess) {}
+
+  async start(afterKill: boolean): Promise<void> {
+    const life = { beganWallMs: nowMs(), readyWallMs: Infinity, afterKill };
+    this.all.push(life);
+    await this.broker.start();
+    life.readyWallMs = nowMs();
+  }
+}
+
+async function allArrive(broker: BrokerProcess, load: DelayedLoad, lives: readonly DelayLife[]): Promise<void> {
+  let check = await DelayedCheck.read(load, broker.port);
+  const complete = async (): Promise<boolean> => {
+    check = await DelayedCheck.read(load, broker.port);
+    return check.missing().length === 0;
+  };
+  await until(complete, 'everything acknowledged is delivered', ARRIVAL_LIMIT_MS).catch((error: unknown) => {
+    const missing = check.missing();
+    const first = missing.slice(0, 5).map((at) => `${at} ${JSON.stringify(load.sent[at]!.wish)}`);
+    throw new Error(`${String(error)}; ${missing.length} of ${load.acked} are lost: ${first.join(', ')}`);
+  });
+  const repeats = check.result(lives);
+  const late = check.lateness(lives);
+  const at = (share: number): number => late[Math.ceil(late.length * share) - 1]!;
+  process.stderr.write(
+    `    ${load.acked} acknowledged, ${check.delivered} delivered, ${repeats} again; late p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)} ms\n`,
+  );
+}
