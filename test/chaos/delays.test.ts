@@ -3,8 +3,9 @@ import { systemClock } from '../../kernel/base/clock.js';
 import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import type { BrokerProcess, Settings } from './support/broker-process.js';
-import { DelayedCheck, type DelayLife } from './support/delayed-check.js';
-import { DelayedLoad, nowMs, type DelayShape } from './support/delayed-load.js';
+import { DelayedCheck } from './support/delayed-check.js';
+import { DelayedLoad, type DelayShape } from './support/delayed-load.js';
+import { endingsOf, Lives } from './support/lives.js';
 import { LoopDisk } from './support/loop-disk.js';
 import { chaosTest, createTopic, type Scene } from './support/scene.js';
 
@@ -19,8 +20,6 @@ const settings: Settings = {
   fileReservedTime: 72,
 };
 const shape: DelayShape = { topic: 'T', queues: 4, levelsMs, anyDelayMaxMs: 0 };
-
-type How = 'kill' | 'stop';
 
 describe('delayed messages', () => {
   const topologies = [
@@ -53,12 +52,12 @@ async function endings(scene: Scene, topology: string, rounds: number): Promise<
   const lives = new Lives(broker);
   await lives.start(false);
   await createTopic(broker.port, shape.topic, shape.queues);
-  for (const how of shuffled(scene, rounds)) {
+  for (const how of endingsOf(scene.random, rounds)) {
     await round(scene, broker, load, how === 'kill' ? 'SIGKILL' : 'SIGTERM');
     await lives.start(how === 'kill');
   }
   await load.send(broker.port, Math.max(0, rounds * PER_ROUND - load.acked));
-  await allArrive(broker, load, lives.all);
+  await allArrive(broker, load, lives);
   assert.deepEqual(load.strange, []);
 }
 
@@ -80,15 +79,6 @@ async function inTheMiddle(scene: Scene, broker: BrokerProcess, load: DelayedLoa
   act();
 }
 
-function shuffled(scene: Scene, rounds: number): How[] {
-  const hows = Array.from({ length: rounds }, (_, i): How => (i % 2 === 0 ? 'kill' : 'stop'));
-  for (let i = hows.length - 1; i > 0; i--) {
-    const j = scene.random.below(i + 1);
-    [hows[i], hows[j]] = [hows[j]!, hows[i]!];
-  }
-  return hows;
-}
-
 async function powerCuts(scene: Scene): Promise<void> {
   using disk = new LoopDisk(scene.folder(), DISK_BYTES);
   const broker = scene.broker({ ...settings, flushDiskType: 'SYNC_FLUSH' }, 'command', `${disk.path}/store`);
@@ -107,27 +97,13 @@ async function powerCuts(scene: Scene): Promise<void> {
       disk.mount();
       await lives.start(true);
     }
-    await allArrive(broker, load, lives.all);
+    await allArrive(broker, load, lives);
   } finally {
     await broker.kill9();
   }
 }
 
-/** When the broker was started, and after what. */
-class Lives {
-  readonly all: DelayLife[] = [];
-
-  constructor(private readonly broker: BrokerProcess) {}
-
-  async start(afterKill: boolean): Promise<void> {
-    const life = { beganWallMs: nowMs(), readyWallMs: Infinity, afterKill };
-    this.all.push(life);
-    await this.broker.start();
-    life.readyWallMs = nowMs();
-  }
-}
-
-async function allArrive(broker: BrokerProcess, load: DelayedLoad, lives: readonly DelayLife[]): Promise<void> {
+async function allArrive(broker: BrokerProcess, load: DelayedLoad, lives: Lives): Promise<void> {
   let check = await DelayedCheck.read(load, broker.port);
   const complete = async (): Promise<boolean> => {
     check = await DelayedCheck.read(load, broker.port);

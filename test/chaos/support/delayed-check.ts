@@ -5,19 +5,7 @@ import { RawClient } from '../../support/raw-client.js';
 import { eachMessage } from './audit.js';
 import { nameOf } from './bodies.js';
 import type { Delayed, DelayedLoad } from './delayed-load.js';
-
-/** From a launch of the broker to its end, by the wall clock that its messages carry. */
-export interface DelayLife {
-  readonly beganWallMs: number;
-  readyWallMs: number;
-  /** The life before it ended by a kill or a power cut. */
-  readonly afterKill: boolean;
-}
-
-interface Copy {
-  readonly storeMs: number;
-  readonly physicalOffset: number;
-}
+import type { Copy, Lives } from './lives.js';
 
 const PROBLEMS_SHOWN = 12;
 
@@ -57,12 +45,13 @@ export class DelayedCheck {
   }
 
   /** Fails naming what came early, or again without a kill in between, or was refused or changed. Returns how many repeats there are. */
-  result(lives: readonly DelayLife[]): number {
+  result(lives: Lives): number {
     let repeats = 0;
     for (const [sequence, copies] of this.#copies) {
       this.#notEarly(sequence, copies[0]!);
       repeats += copies.length - 1;
-      for (let at = 1; at < copies.length; at++) this.#mayRepeat(sequence, copies[at - 1]!, copies[at]!, lives);
+      const repeat = lives.repeatProblem(copies);
+      if (repeat !== undefined) this.problems.push(`${sequence} ${repeat}`);
     }
     const shown = this.problems.slice(0, PROBLEMS_SHOWN).join('\n');
     assert.equal(this.problems.length, 0, `${this.problems.length} problems, ${this.delivered} delivered:\n${shown}`);
@@ -70,11 +59,10 @@ export class DelayedCheck {
   }
 
   /** Sorted, ms: how long after its due time, or after the start of the broker that found it due, each was stored. */
-  lateness(lives: readonly DelayLife[]): number[] {
+  lateness(lives: Lives): number[] {
     const late = [...this.#copies].map(([sequence, copies]) => {
       const { storeMs } = copies[0]!;
-      const life = lives[lifeOf(lives, storeMs)]!;
-      return Math.max(0, storeMs - Math.max(this.#dueMs(sequence), life.readyWallMs));
+      return Math.max(0, storeMs - Math.max(this.#dueMs(sequence), lives.of(storeMs).readyWallMs));
     });
     return late.sort((a, b) => a - b);
   }
@@ -106,22 +94,10 @@ export class DelayedCheck {
     const sent = this.load.sent[sequence]!;
     return dueMs(sent, this.load.shape.levelsMs, this.#storedMs.get(sequence) ?? sent.askedWallMs);
   }
-
-  #mayRepeat(sequence: number, before: Copy, copy: Copy, lives: readonly DelayLife[]): void {
-    const [from, to] = [lifeOf(lives, before.storeMs), lifeOf(lives, copy.storeMs)];
-    if (lives.slice(from + 1, to + 1).some(({ afterKill }) => afterKill)) return;
-    this.problems.push(
-      `${sequence} came at ${before.physicalOffset} in life ${from} and again at ${copy.physicalOffset} in life ${to}: no kill in between`,
-    );
-  }
 }
 
 function dueMs({ wish, askedWallMs }: Delayed, levelsMs: readonly number[], storedMs: number): number {
   if ('level' in wish) return storedMs + levelsMs[Math.min(wish.level, levelsMs.length) - 1]!;
   if (wish.property === 'TIMER_DELIVER_MS') return wish.value;
   return askedWallMs + wish.value * (wish.property === 'TIMER_DELAY_SEC' ? 1000 : 1);
-}
-
-function lifeOf(lives: readonly DelayLife[], wallMs: number): number {
-  return lives.findLastIndex(({ beganWallMs }) => beganWallMs <= wallMs);
 }

@@ -1,9 +1,9 @@
-import { systemClock } from '../../../kernel/base/clock.js';
 import { ResponseCode } from '../../../protocol/codes.js';
 import { RawClient } from '../../support/raw-client.js';
 import type { SeededRandom } from '../../support/seeded-random.js';
 import { propertyText, send } from '../../support/send-pull.js';
 import { Bodies } from './bodies.js';
+import { nowMs } from './lives.js';
 
 /** What decides when a message is due: a level's delay after its store time, or a time that its properties name. */
 export type Wish = { readonly level: number } | { readonly property: string; readonly value: number };
@@ -93,8 +93,4 @@ export class DelayedLoad {
     if (dice < 0.4) return { property: 'TIMER_DELAY_MS', value: delayMs };
     return { property: 'TIMER_DELIVER_MS', value: nowMs() + delayMs };
   }
-}
-
-export function nowMs(): number {
-  return Math.trunc(systemClock.wallMs());
 }
