@@ -35,7 +35,9 @@ export const Fault = {
 } as const;
 export type Fault = (typeof Fault)[keyof typeof Fault];
 
-const WORDS = 11;
+/** The kernel's thread: nothing may be stored for now. */
+const HELD_BACK = 11;
+const WORDS = 12;
 
 export class Watermarks {
   static allocate(): SharedArrayBuffer {
@@ -73,5 +75,15 @@ export class Watermarks {
 
   raised(fault: Fault): boolean {
     return Atomics.load(this.#words, fault) !== 0n;
+  }
+
+  /** Nothing may be stored for now: the disk fills up. */
+  get isHeldBack(): boolean {
+    return Atomics.load(this.#words, HELD_BACK) !== 0n;
+  }
+
+  /** The kernel's thread only. */
+  holdBack(held: boolean): void {
+    Atomics.store(this.#words, HELD_BACK, held ? 1n : 0n);
   }
 }

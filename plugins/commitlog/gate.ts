@@ -61,6 +61,7 @@ export class Gate implements AppendGate {
 
   holdBack(reason: string | undefined): void {
     this.#heldBack = reason;
+    this.state.watermarks.holdBack(reason !== undefined);
   }
 
   /** After recovery, with the writer running. */

@@ -5,6 +5,7 @@ import { Watermark } from '../../kernel/ring/watermarks.js';
 import { ThreadHost, callsOf } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
 import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
+import { SystemTopic } from '../../protocol/message/names.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
@@ -68,7 +69,7 @@ export class Reput implements PluginMain {
       ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
       ...(bitmaps === undefined ? {} : { bitmaps }),
       followers: [state.wake.address],
-      topicFollowers: [],
+      topicFollowers: [{ topic: SystemTopic.SCHEDULE, bell: this.threads.bellOf('schedule') }],
     };
     const tellFilters = async (): Promise<void> => {
       if (bitmaps !== undefined) await this.filters.attach(callsOf<ReputCalls>(this.#service!));

@@ -14,7 +14,9 @@ export interface Delays {
   clamp(level: number): number;
   /** For a level above 0; above the highest it is that. */
   place(topic: string, queueId: number, level: number): Place;
-  /** Progress by level, for slaves. */
+  /** For a message with these properties; undefined when they ask for no delay. */
+  placeOf(topic: string, queueId: number, properties: ReadonlyMap<string, string>): Place | undefined;
+  /** Progress by level, for slaves: offset in the level's queue of the first message that is not delivered. */
   offsets(): ReadonlyMap<number, number>;
 }
 export const Delays: InjectionToken<Delays> = Symbol('Delays');

@@ -1,4 +1,5 @@
 import { inject, injectable } from '../../kernel/container.js';
+import { LevelWords, type LevelMemory } from '../../kernel/ring/level-words.js';
 import { Options } from '../../kernel/tokens.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { PropertyName } from '../../protocol/message/properties.js';
@@ -9,11 +10,15 @@ import type { Delays, Place } from './contract.js';
 export class DelayLevels implements Delays {
   /** Delay of each level in ms, level 1 first. */
   readonly levelsMs: readonly number[];
-  /** Offset in the level's queue of the next message to deliver, by level. */
-  readonly progress = new Map<number, number>();
+  readonly memory: LevelMemory;
+  readonly #words: LevelWords;
+  /** Of levels that the table does not have any more: they are kept for when it has them again. */
+  readonly #others = new Map<number, number>();
 
   constructor(@inject(Options) options: Options) {
     this.levelsMs = parseDelayLevels(options.messageDelayLevel);
+    this.memory = LevelWords.allocate(this.levelsMs.length);
+    this.#words = new LevelWords(this.memory);
   }
 
   clamp(level: number): number {
@@ -30,7 +35,24 @@ export class DelayLevels implements Delays {
     return { topic: SystemTopic.SCHEDULE, queueId: clamped - 1, noted };
   }
 
+  placeOf(topic: string, queueId: number, properties: ReadonlyMap<string, string>): Place | undefined {
+    const text = properties.get(PropertyName.DELAY_TIME_LEVEL) ?? '';
+    const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : 0;
+    return level > 0 ? this.place(topic, queueId, level) : undefined;
+  }
+
   offsets(): ReadonlyMap<number, number> {
-    return this.progress;
+    const offsets = new Map(this.#others);
+    for (let queueId = 0; queueId < this.levelsMs.length; queueId++) {
+      const offset = this.#words.progress(queueId);
+      if (offset > 0) offsets.set(queueId + 1, offset);
+    }
+    return offsets;
+  }
+
+  /** Before the service runs. */
+  setOffset(level: number, offset: number): void {
+    if (level >= 1 && level <= this.levelsMs.length) this.#words.setProgress(level - 1, offset);
+    else this.#others.set(level, offset);
   }
 }

@@ -1,17 +1,21 @@
 import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Delays } from './contract.js';
+import { DelayOffsets } from './delay-offsets.js';
 import { DelayLevels } from './delays.js';
 import { Schedule } from './main.js';
 
 export const manifest: PluginManifest = {
   name: 'schedule',
   needs: ['commitlog', 'reput'],
+  services: ['schedule'],
   provides: [Delays],
   setup(container) {
-    container.register(DelayLevels, { useClass: DelayLevels }, { lifecycle: Lifecycle.Singleton });
+    const single = { lifecycle: Lifecycle.Singleton };
+    container.register(DelayLevels, { useClass: DelayLevels }, single);
     container.register(Delays, { useToken: DelayLevels });
-    container.register(Schedule, { useClass: Schedule }, { lifecycle: Lifecycle.Singleton });
+    container.register(DelayOffsets, { useClass: DelayOffsets }, single);
+    container.register(Schedule, { useClass: Schedule }, single);
   },
   main: Schedule,
 };

@@ -1,0 +1,71 @@
+import { Watermark, type Watermarks } from '../../kernel/ring/watermarks.js';
+import type { Service, ServiceContext } from '../../kernel/threads/service.js';
+import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
+import type { Segments } from '../../store/commitlog/segments.js';
+import type { ScheduleCalls } from './contract.js';
+import type { Delivery } from './delivery.js';
+import { RETRY_MS, type Source } from './source.js';
+
+/** Nothing to do before a bell rings. */
+const IDLE_MS = 60_000;
+
+export interface SchedulerParts {
+  readonly watermarks: Watermarks;
+  readonly segments: Segments;
+  readonly queues: QueueFiles;
+  readonly sources: readonly Source[];
+  readonly delivery: Delivery;
+}
+
+/** Asks each source what is due, and sleeps until the next is. */
+export class Scheduler implements Service {
+  readonly calls: ScheduleCalls = {
+    takeWantedRows: () => this.parts.delivery.takeWantedRows(),
+    open: () => {
+      this.#open = true;
+    },
+    pause: () => this.#pause(),
+  };
+  #open = false;
+  /** The source that is asked first, in turn. */
+  #first = 0;
+  readonly #paused: (() => void)[] = [];
+
+  constructor(
+    private readonly parts: SchedulerParts,
+    private readonly context: ServiceContext,
+  ) {}
+
+  step(): number {
+    const { watermarks, segments, delivery } = this.parts;
+    segments.forgetBelow(watermarks.get(Watermark.logMin));
+    if (!delivery.begin()) return IDLE_MS;
+    if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
+    return this.#open ? this.#deliver() : IDLE_MS;
+  }
+
+  close(): void {
+    this.parts.segments.close();
+    this.parts.queues.close();
+  }
+
+  #deliver(): number {
+    const { sources, delivery } = this.parts;
+    if (this.parts.watermarks.isHeldBack) return RETRY_MS;
+    const nowMs = this.context.clock.wallMs();
+    let waitMs = IDLE_MS;
+    for (let i = 0; i < sources.length && !delivery.isFull; i++) {
+      const at = (this.#first + i) % sources.length;
+      waitMs = Math.min(waitMs, sources[at].due(nowMs, delivery.hands[at]));
+    }
+    this.#first = (this.#first + 1) % sources.length;
+    delivery.publish();
+    if (delivery.isFull) return 0;
+    return delivery.isBlocked ? Math.min(waitMs, RETRY_MS) : waitMs;
+  }
+
+  #pause(): Promise<void> {
+    this.#open = false;
+    return new Promise((resolve) => this.#paused.push(resolve));
+  }
+}
