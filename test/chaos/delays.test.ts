@@ -24,12 +24,20 @@ const shape: DelayShape = { topic: 'T', queues: 4, levelsMs, anyDelayMaxMs: 0 };
 describe('delayed messages', () => {
   const topologies = [
     ['dedicated', sized(10, 30)],
-    ['fused', sized(3, 10)],
-    ['paired', sized(3, 10)],
+    ['fused', sized(2, 10)],
+    ['paired', sized(2, 10)],
   ] as const;
   for (const [topology, rounds] of topologies)
     chaosTest(`${topology}: none lost, none early, repeats only after a kill, over kills and stops`, (scene) =>
       endings(scene, topology, rounds),
+    );
+
+  for (const [thread, topology] of [
+    ['schedule', 'dedicated'],
+    ['reader', 'paired'],
+  ] as const)
+    chaosTest(`${topology}: the death of thread ${thread} loses nothing and repeats nothing`, (scene) =>
+      threadDeaths(scene, thread, topology),
     );
 });
 
@@ -77,6 +85,25 @@ async function inTheMiddle(scene: Scene, broker: BrokerProcess, load: DelayedLoa
   const endMs = systemClock.monoMs() + restMs;
   await until(() => broker.ending !== undefined || systemClock.monoMs() >= endMs, 'the moment of the end');
   act();
+}
+
+async function threadDeaths(scene: Scene, thread: string, topology: string): Promise<void> {
+  const broker = scene.broker({ ...settings, topology }, 'child');
+  const load = new DelayedLoad(shape, scene.random);
+  const lives = new Lives(broker);
+  await lives.start(false);
+  await createTopic(broker.port, shape.topic, shape.queues);
+  const deaths = sized(3, 7);
+  for (let death = 1; death <= deaths; death++) {
+    let terminated: Promise<void> | undefined;
+    await inTheMiddle(scene, broker, load, () => (terminated = broker.terminate(thread)));
+    await terminated;
+    const runsAgain = (): boolean => broker.logOfThisStart().split('a thread runs again').length > death;
+    await until(() => runsAgain() || broker.ending !== undefined, 'the thread runs again', ARRIVAL_LIMIT_MS);
+    assert.equal(broker.ending, undefined, 'the process ended');
+  }
+  await allArrive(broker, load, lives);
+  assert.deepEqual(load.strange, []);
 }
 
 async function powerCuts(scene: Scene): Promise<void> {
