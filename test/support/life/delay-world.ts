@@ -42,6 +42,7 @@ export class DelayWorld {
       const { life, script } = await this.#start();
       await script.play(actions);
       if (ending === 'stop') await stop(life);
+      if (this.files.isOff) throw new PowerCut('the machine went off');
     } catch (error) {
       if (!this.files.isOff) throw error;
       done = 'power cut';
