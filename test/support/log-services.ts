@@ -1,4 +1,6 @@
 import { allocateRing, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
+import { Mailbox } from '../../kernel/ring/mailbox.js';
+import type { StoreEndMemory } from '../../kernel/ring/store-end.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
@@ -19,7 +21,7 @@ import { recordingLogger } from './recording-logger.js';
 import { testRecord, type TestRecord } from './records.js';
 
 export const STORE = '/store';
-const BELLS = { network: 0, flush: 1, reput: 2 } as const;
+const BELLS = { network: 0, flush: 1, reput: 2, service: 3 } as const;
 
 /** What became of a unit that was put into the ring. */
 export interface Settled {
@@ -48,7 +50,9 @@ export class LogServices {
   readonly log: LogLocation & { readonly files: StoreFiles };
   readonly ring: RingMemory;
   readonly writer: RingWriter;
-  readonly #bells = new Int32Array(new SharedArrayBuffer(3 * Doorbell.wordsPerBell * 4));
+  /** Of a service that stores messages itself. */
+  readonly serviceRing: RingMemory;
+  readonly #bells = new Int32Array(new SharedArrayBuffer(4 * Doorbell.wordsPerBell * 4));
   readonly #queueFileBytes: number;
   readonly #clearAheadBytes: number;
   readonly #open: Service[] = [];
@@ -65,6 +69,7 @@ export class LogServices {
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
+    this.serviceRing = allocateRing(ringBytes, ringSlots);
     this.#queueFileBytes = queueFileBytes;
   }
 
@@ -96,7 +101,10 @@ export class LogServices {
         {
           log: this.log,
           clearAheadBytes: this.#clearAheadBytes,
-          rings: [{ memory: this.ring, producer: this.#bell('network') }],
+          rings: [
+            { memory: this.ring, producer: this.#bell('network') },
+            { memory: this.serviceRing, producer: this.#bell('service') },
+          ],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,
           followers: [this.#bell('flush'), this.#bell('reput')],
@@ -150,6 +158,12 @@ export class LogServices {
         bitmaps,
       ),
     );
+  }
+
+  /** The end of a service that stores messages through `serviceRing`. */
+  serviceEnd(): StoreEndMemory {
+    const mailbox = Mailbox.allocate(this.#bell('network'));
+    return { ring: this.serviceRing, writer: this.#bell('network'), queueTable: this.table.memory, mailbox };
   }
 
   /** Puts the records into the ring as one unit, without publishing it; false when the ring is full. */
