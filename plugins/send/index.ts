@@ -9,7 +9,7 @@ import { SendSteps } from './steps.js';
 
 export const manifest: PluginManifest = {
   name: 'send',
-  needs: ['remoting', 'commitlog', 'topics', 'groups', 'schedule', 'metrics'],
+  needs: ['remoting', 'commitlog', 'topics', 'groups', 'schedule', 'transaction', 'metrics'],
   provides: [],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };

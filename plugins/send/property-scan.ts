@@ -27,6 +27,8 @@ export class PropertyScan {
   #count = 0;
   /** What was put, each property with a separator behind it. */
   #put = NOTHING;
+  /** Names that are left out, where those alone are. */
+  #left: readonly Buffer[] | undefined;
 
   constructor(cluster: string) {
     this.#clusterEntry = viewOf(Buffer.from(`CLUSTER\u0001${cluster}`));
@@ -46,9 +48,23 @@ export class PropertyScan {
     this.waitStore = true;
     this.delayLevel = 0;
     this.transaction = false;
+    this.#put = NOTHING;
+    this.#left = undefined;
+    this.#walk(bytes, start, end);
+  }
+
+  /**
+   * After `scan`: of a message that becomes another one everything is stored but these and CLUSTER, WAIT and DELAY, too (4.9 makes
+   * the text of its properties anew). What they ask of the broker stays as it was found.
+   */
+  keepAllBut(names: readonly Buffer[], bytes: Uint8Array, start: number, end: number): void {
+    this.#left = names;
+    this.#walk(bytes, start, end);
+  }
+
+  #walk(bytes: Uint8Array, start: number, end: number): void {
     this.keptBytes = 0;
     this.#count = 0;
-    this.#put = NOTHING;
     for (let at = start; at < end;) {
       let middle = -1;
       let to = at;
@@ -101,6 +117,7 @@ export class PropertyScan {
   }
 
   #isKept(bytes: Uint8Array, at: number, middle: number, to: number): boolean {
+    if (this.#left !== undefined) return !this.#isLeft(this.#left, bytes, at, middle - at);
     switch (middle - at) {
       case 4:
         if (!named(bytes, at, WAIT)) return true;
@@ -118,6 +135,11 @@ export class PropertyScan {
       default:
         return true;
     }
+  }
+
+  #isLeft(left: readonly Buffer[], bytes: Uint8Array, at: number, length: number): boolean {
+    for (const name of left) if (name.length === length && named(bytes, at, name)) return true;
+    return length === CLUSTER.length && named(bytes, at, CLUSTER);
   }
 }
 

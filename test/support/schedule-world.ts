@@ -1,8 +1,7 @@
 import { Ledger, type LedgerMemory } from '../../kernel/ring/ledger.js';
 import { LevelWords, type LevelMemory } from '../../kernel/ring/level-words.js';
-import { Mailbox } from '../../kernel/ring/mailbox.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
-import { allocateRing, type RingMemory } from '../../kernel/ring/slots.js';
+import type { RingMemory } from '../../kernel/ring/slots.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { decodeRecords, type StoredMessage } from '../../protocol/message/record.js';
@@ -34,15 +33,15 @@ export class ScheduleWorld {
     private readonly levelsMs: readonly number[] = [1000, 5000],
     { ext = false, ringSlots = 4096, dispatch = {} as Partial<ReputBoot> } = {},
   ) {
-    this.ring = allocateRing(1 << 20, ringSlots);
     this.store = new LogServices({
       files: this.disk,
       segmentBytes: SEGMENT,
       ringBytes: 1 << 20,
       ringSlots: 4096,
       queueFileBytes: 20_000,
-      serviceRing: this.ring,
+      serviceSlots: ringSlots,
     });
+    this.ring = this.store.serviceRing;
     this.ledger = Ledger.allocate(this.ring);
     this.levels = LevelWords.allocate(levelsMs.length);
     this.words = new LevelWords(this.levels);
@@ -63,7 +62,7 @@ export class ScheduleWorld {
 
   /** A new life of the service; the one before it has ended where it stood. */
   start(): Scheduler {
-    const { store, ring, levels, ledger } = this;
+    const { store, levels, ledger } = this;
     const boot: ScheduleBoot = {
       log: store.log,
       queueDir: store.queueDir,
@@ -73,12 +72,7 @@ export class ScheduleWorld {
       delayLevelsMs: this.levelsMs,
       watermarks: store.watermarks.memory,
       queueTable: store.table.memory,
-      store: {
-        ring,
-        writer: store.bell('commitlog'),
-        queueTable: store.table.memory,
-        mailbox: Mailbox.allocate(store.bell('network')),
-      },
+      store: store.serviceEnd(),
       levels,
       ledger,
     };
