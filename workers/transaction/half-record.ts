@@ -1,0 +1,87 @@
+import { readInt64 } from '../../protocol/int64.js';
+import { SystemTopic } from '../../protocol/message/names.js';
+import {
+  BORN_TIMESTAMP_AT,
+  measure,
+  PROPERTIES_BYTES_MAX,
+  QUEUE_OFFSET_AT,
+  TOTAL_SIZE_AT,
+} from '../../protocol/message/record.js';
+import { propertyOf, PropertyName } from '../../protocol/message/properties.js';
+import type { HalfFacts } from './open-halves.js';
+
+export interface FactRules {
+  readonly nowMs: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * What the record says, or undefined when it is no half. It is due when it is as old as it asks for itself or as the broker's timeout
+ * says; one that was born in the future is due at once, unless it asks for itself (4.9: TransactionalMessageServiceImpl#check).
+ */
+export function readFacts(record: Buffer, { nowMs, timeoutMs }: FactRules): HalfFacts | undefined {
+  const { topicAt, topicBytes, propertiesAt } = measure(record, 0);
+  if (record.toString('latin1', topicAt, topicAt + topicBytes) !== SystemTopic.TRANS_HALF) return undefined;
+  const properties = record.toString('utf8', propertiesAt);
+  const bornMs = readInt64(record, BORN_TIMESTAMP_AT);
+  const own = readInt64(record, QUEUE_OFFSET_AT);
+  const immunity = propertyOf(properties, PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS);
+  const origin = whole(propertyOf(properties, PropertyName.TRANSACTION_PREPARED_QUEUE_OFFSET));
+  return {
+    origin: origin !== undefined && origin >= 0 && origin < own ? origin : own,
+    group: propertyOf(properties, PropertyName.PRODUCER_GROUP) ?? '',
+    checks: Math.max(0, whole(propertyOf(properties, PropertyName.TRANSACTION_CHECK_TIMES)) ?? 0),
+    bornMs,
+    dueMs: dueMs(immunity, bornMs, nowMs, timeoutMs),
+  };
+}
+
+function dueMs(immunity: string | undefined, bornMs: number, nowMs: number, timeoutMs: number): number {
+  if (immunity === undefined) return bornMs > nowMs ? 0 : bornMs + timeoutMs;
+  const seconds = whole(immunity);
+  return bornMs + (seconds === undefined || seconds === -1 ? timeoutMs : seconds * 1000);
+}
+
+/** 4.9: Long#parseLong. */
+function whole(text: string | undefined): number | undefined {
+  return text !== undefined && /^[+-]?\d{1,18}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A stored half as it is stored once more: what the log's writer does not stamp stays as it is, except for these. */
+export interface HalfCopy {
+  readonly record: Buffer;
+  readonly topic: Buffer;
+  readonly properties: Buffer;
+  readonly bytes: number;
+}
+
+/** Undefined when its properties have no room for what is noted. */
+export function halfCopy(record: Buffer, topic: string, noted: Readonly<Record<string, number>>): HalfCopy | undefined {
+  const layout = measure(record, 0);
+  const properties = withNoted(record.toString('latin1', layout.propertiesAt), noted);
+  const topicBytes = Buffer.from(topic, 'latin1');
+  if (properties.length > PROPERTIES_BYTES_MAX) return undefined;
+  const bytes = layout.totalBytes + topicBytes.length - layout.topicBytes + properties.length - layout.propertiesBytes;
+  return { record, topic: topicBytes, properties: Buffer.from(properties, 'latin1'), bytes };
+}
+
+/** Writes it to `at`, where `bytes` bytes are free. */
+export function writeHalfCopy({ record, topic, properties, bytes }: HalfCopy, target: Buffer, at: number): void {
+  const { topicAt } = measure(record, 0);
+  record.copy(target, at, 0, topicAt - 1);
+  target.writeInt32BE(bytes, at + TOTAL_SIZE_AT);
+  let to = target.writeInt8(topic.length, at + topicAt - 1);
+  to += topic.copy(target, to);
+  to = target.writeInt16BE(properties.length, to);
+  properties.copy(target, to);
+}
+
+/** In Latin-1, so that bytes which are no UTF-8 stay as they are. */
+function withNoted(text: string, noted: Readonly<Record<string, number>>): string {
+  const names = Object.keys(noted);
+  if (names.length === 0) return text;
+  const kept = text
+    .split('\u0002')
+    .filter((entry) => entry !== '' && !names.some((name) => entry.startsWith(`${name}\u0001`)));
+  return [...kept, ...names.map((name) => `${name}\u0001${noted[name]}`)].join('\u0002');
+}

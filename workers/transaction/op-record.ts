@@ -1,0 +1,67 @@
+import { SystemTopic } from '../../protocol/message/names.js';
+import { measure, recordBytes, withHostFlags, writeRecord } from '../../protocol/message/record.js';
+import { propertyOf, PropertyName } from '../../protocol/message/properties.js';
+import type { TransactionBoot } from './contract.js';
+
+/** Every op is a removal: of the half from those that are open (4.9: TransactionalMessageUtil.REMOVETAG). */
+const TAG = 'd';
+/** The property by which this service knows its own ops, which say nothing about how a transaction ended; 4.9 does not look at it. */
+const OWN = 'TRAN_CHECK';
+
+/** Why the service writes an op. */
+export type OpReason = 'putBack' | 'expired' | 'decided';
+
+export interface Op {
+  /** Queue offset of the half. */
+  readonly half: number;
+  /** Written by this service. */
+  readonly own: boolean;
+}
+
+/** Undefined when it is not one. */
+export function readOp(record: Buffer): Op | undefined {
+  const { bodyAt, bodyBytes, propertiesAt } = measure(record, 0);
+  const body = record.toString('latin1', bodyAt, bodyAt + bodyBytes);
+  const properties = record.toString('latin1', propertiesAt);
+  if (!/^\d{1,15}$/.test(body) || propertyOf(properties, PropertyName.TAGS) !== TAG) return undefined;
+  return { half: Number(body), own: propertyOf(properties, OWN) !== undefined };
+}
+
+/** Writes op records as 4.9 does, with a property of this service's behind the others (4.9: TransactionalMessageBridge). */
+export class OpWriter {
+  readonly topic = Buffer.from(SystemTopic.TRANS_OP_HALF);
+  readonly #host: TransactionBoot['host'];
+
+  constructor(host: TransactionBoot['host']) {
+    this.#host = host;
+  }
+
+  sizeOf(half: number, reason: OpReason): number {
+    const v6 = this.#host.address.length === 16;
+    const flags = withHostFlags(0, v6, v6);
+    return recordBytes(flags, String(half).length, this.topic.length, propertiesOf(reason).length);
+  }
+
+  write(target: Buffer, at: number, half: number, reason: OpReason, nowMs: number): void {
+    const { address, port } = this.#host;
+    writeRecord(target, at, {
+      topic: this.topic,
+      queueId: 0,
+      flag: 0,
+      sysFlag: 0,
+      bornTimestamp: nowMs,
+      bornAddress: address,
+      bornPort: port,
+      storeAddress: address,
+      storePort: port,
+      reconsumeTimes: 0,
+      preparedTransactionOffset: 0,
+      body: Buffer.from(String(half)),
+      properties: propertiesOf(reason),
+    });
+  }
+}
+
+function propertiesOf(reason: OpReason): Buffer {
+  return Buffer.from(`WAIT\u0001true\u0002TAGS\u0001${TAG}\u0002${OWN}\u0001${reason}`);
+}
