@@ -118,6 +118,7 @@ describe('timers', () => {
     /** Three timers and three messages of a level below `edge`, then three timers behind it. */
     function filled(): { world: ScheduleWorld; edge: number } {
       const world = new ScheduleWorld([5000]);
+      for (const topic of ['T', 'L']) world.store.table.register(topic, 0);
       world.addTimers([1000, 2000, 3000]);
       world.add(1, ['a', 'b', 'c'], 'REAL_TOPIC\u0001L\u0002REAL_QID\u00010\u0002TIMER_OUT_MS\u00015');
       const edge = world.store.mark(Watermark.appended);
