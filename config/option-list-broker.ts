@@ -121,9 +121,7 @@ export const servingOptions = [
     max: LONG_MAX,
   }),
   flag('filterSupportRetry', false, 'applies the filter to messages that are consumed again'),
-  flag('rejectTransactionMessage', false, 'refuses transactional messages', {
-    accepted: 'not yet: transactional messages are refused either way',
-  }),
+  flag('rejectTransactionMessage', false, 'refuses transactional messages'),
   flag('aclEnable', false, 'checks signatures and permissions', {
     refused: [
       { value: true, why: 'access control is not there yet, and an open broker must not look like a closed one' },
