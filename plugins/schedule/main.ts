@@ -78,13 +78,13 @@ export class Schedule implements PluginMain {
     if (this.#service === undefined) return;
     try {
       await this.#calls.pause();
-      await this.timerFile.note();
     } catch (error) {
       this.logger.warn(
         { error: messageOf(error) },
         'delayed messages that were on their way may be delivered again after the next start',
       );
     }
+    await this.timerFile.note();
   }
 
   async stop(): Promise<void> {
