@@ -42,6 +42,14 @@ export class DelayOffsets {
     this.#saving = setInterval(() => void this.#saveSynced(), this.options.flushDelayOffsetInterval);
   }
 
+  /** Saves the progress of now, when `sync` has brought to disk what was delivered. */
+  async saveBehind(sync: () => Promise<unknown>): Promise<void> {
+    const content = this.#content();
+    this.#noted = undefined;
+    await sync();
+    await this.#save(content);
+  }
+
   /** What was delivered is synced right after this, unless the log takes no more. */
   async close(): Promise<void> {
     clearInterval(this.#saving);

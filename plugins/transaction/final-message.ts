@@ -46,18 +46,14 @@ export class FinalMessages {
   #putDelayed(half: HalfRecord, ending: Ending): Handed {
     const { bytes, propertiesAt, propertiesBytes } = half;
     const properties = parseProperties(bytes.toString('utf8', propertiesAt, propertiesAt + propertiesBytes));
-    const level = levelOf(properties.get(PropertyName.DELAY_TIME_LEVEL));
-    let place = { topic: half.realTopic, queueId: half.realQueueId };
-    if (level > 0) {
-      const { noted, ...to } = this.delays.place(half.realTopic, half.realQueueId, level);
-      properties.delete(PropertyName.TRANSACTION_PREPARED);
-      for (const [name, value] of Object.entries(noted)) properties.set(name, value);
-      place = to;
-    }
+    const place = this.delays.placeOf(half.realTopic, half.realQueueId, properties);
+    if (place !== undefined) properties.delete(PropertyName.TRANSACTION_PREPARED);
+    for (const [name, value] of Object.entries(place?.noted ?? {})) properties.set(name, value);
+    const { topic, queueId } = place ?? { topic: half.realTopic, queueId: half.realQueueId };
     const text = Buffer.from(formatProperties(properties));
     if (text.length > PROPERTIES_BYTES_MAX) return { problem: 'its properties are too long', tooLarge: true };
     const view = new DataView(text.buffer, text.byteOffset, text.length);
-    return this.#put(half, ending, place.topic, place.queueId, view, 0, text.length);
+    return this.#put(half, ending, topic, queueId, view, 0, text.length);
   }
 
   #put(
@@ -70,23 +66,24 @@ export class FinalMessages {
     propertiesBytes: number,
   ): Handed {
     const { gate } = this;
-    const { view: source, bodyAt, bodyBytes, sysFlag } = half;
-    const size = bodyAt + bodyBytes + 1 + topic.length + 2 + propertiesBytes;
+    const { view: source, start: from, bodyAt, bodyBytes, sysFlag } = half;
+    const headBytes = bodyAt - from;
+    const size = headBytes + bodyBytes + 1 + topic.length + 2 + propertiesBytes;
     // Only of half the ring's size is it certain that it fits when the ring is empty.
     if (size * 2 > gate.bytes.length)
       return { problem: `a record of ${size} bytes needs a ring of twice its size (ringBytes)`, tooLarge: true };
     const start = gate.reserve(size);
     if (start < 0) return 'ringFull';
     const { view } = gate;
-    copyBytes(source, 0, bodyAt, view, start);
+    copyBytes(source, from, bodyAt, view, start);
     view.setInt32(start + TOTAL_SIZE_AT, size);
     view.setInt32(start + QUEUE_ID_AT, queueId);
     view.setInt32(start + SYS_FLAG_AT, withTransaction(sysFlag, SysFlag.TRANSACTION_COMMIT));
     setInt64(view, start + preparedTransactionOffsetAt(sysFlag), half.physicalOffset);
-    const crc = copyWithCrc(source, bodyAt, bodyAt + bodyBytes, view, start + bodyAt);
+    const crc = copyWithCrc(source, bodyAt, bodyAt + bodyBytes, view, start + headBytes);
     // What was reserved and not committed is reserved again by the next one.
-    if (crc !== source.getInt32(BODY_CRC_AT)) return { problem: 'its body is damaged' };
-    let to = start + bodyAt + bodyBytes;
+    if (crc !== source.getInt32(from + BODY_CRC_AT)) return { problem: 'its body is damaged' };
+    let to = start + headBytes + bodyBytes;
     view.setUint8(to++, topic.length);
     for (let i = 0; i < topic.length; i++) view.setUint8(to++, topic.charCodeAt(i));
     view.setInt16(to, propertiesBytes);
@@ -94,10 +91,4 @@ export class FinalMessages {
     gate.commit(size, topic, queueId, 1, ending);
     return 'handedOver';
   }
-}
-
-/** 0 without one; what is no number was refused when the half was sent. */
-function levelOf(text: string | undefined): number {
-  const level = Number(text ?? 0);
-  return Number.isInteger(level) ? level : 0;
 }

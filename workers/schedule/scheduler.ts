@@ -4,7 +4,9 @@ import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import type { Segments } from '../../store/commitlog/segments.js';
 import type { ScheduleCalls } from './contract.js';
 import type { Delivery } from './delivery.js';
+import type { Mover } from './mover.js';
 import { RETRY_MS, type Source } from './source.js';
+import type { Timers } from './timers.js';
 
 /** Nothing to do before a bell rings. */
 const IDLE_MS = 60_000;
@@ -14,7 +16,9 @@ export interface SchedulerParts {
   readonly segments: Segments;
   readonly queues: QueueFiles;
   readonly sources: readonly Source[];
+  readonly timers: Timers;
   readonly delivery: Delivery;
+  readonly mover: Mover;
 }
 
 /** Asks each source what is due, and sleeps until the next is. */
@@ -25,6 +29,9 @@ export class Scheduler implements Service {
       this.#open = true;
     },
     pause: () => this.#pause(),
+    restoreTimers: (snapshot) => this.parts.timers.restore(snapshot),
+    timers: () => this.parts.timers.snapshot(),
+    moveBelow: (offset) => this.parts.mover.start(offset),
   };
   #open = false;
   /** The source that is asked first, in turn. */
@@ -41,7 +48,9 @@ export class Scheduler implements Service {
     segments.forgetBelow(watermarks.get(Watermark.logMin));
     if (!delivery.begin()) return IDLE_MS;
     if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
-    return this.#open ? this.#deliver() : IDLE_MS;
+    const waitMs = this.#open ? this.#deliver() : IDLE_MS;
+    this.parts.mover.look();
+    return waitMs;
   }
 
   close(): void {
@@ -50,8 +59,9 @@ export class Scheduler implements Service {
   }
 
   #deliver(): number {
-    const { sources, delivery } = this.parts;
-    if (this.parts.watermarks.isHeldBack) return RETRY_MS;
+    const { sources, delivery, mover } = this.parts;
+    // Room is what a move is to make.
+    if (this.parts.watermarks.isHeldBack && !mover.isActive) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
     let waitMs = IDLE_MS;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
@@ -66,6 +76,7 @@ export class Scheduler implements Service {
 
   #pause(): Promise<void> {
     this.#open = false;
+    this.parts.mover.stop();
     return new Promise((resolve) => this.#paused.push(resolve));
   }
 }

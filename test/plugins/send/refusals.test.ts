@@ -48,18 +48,6 @@ const refusals: readonly Refusal[] = [
     remark: /property DELAY/,
   },
   {
-    name: 'TRAN_MSG',
-    wish: { properties: propertyText({ TRAN_MSG: 'true' }) },
-    code: 13,
-    remark: /transactional messages \(property TRAN_MSG\) are not supported yet/,
-  },
-  ...[4, 8, 12].map((sysFlag) => ({
-    name: `transaction bits ${sysFlag} of the system flag`,
-    wish: { sysFlag },
-    code: 13,
-    remark: /transactional messages/,
-  })),
-  {
     name: 'a template that is not there',
     wish: { topic: 'Unknown', defaultTopic: 'NoSuchTemplate' },
     code: 17,
