@@ -1,6 +1,7 @@
 import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
 import { Delays, Timers } from './contract.js';
+import { DelayOffsetsFile } from './delay-offsets-file.js';
 import { DelayOffsets } from './delay-offsets.js';
 import { DelayLevels } from './delays.js';
 import { Schedule } from './main.js';
@@ -16,6 +17,7 @@ export const manifest: PluginManifest = {
     const single = { lifecycle: Lifecycle.Singleton };
     container.register(DelayLevels, { useClass: DelayLevels }, single);
     container.register(Delays, { useToken: DelayLevels });
+    container.register(DelayOffsetsFile, { useClass: DelayOffsetsFile }, single);
     container.register(DelayOffsets, { useClass: DelayOffsets }, single);
     container.register(TimerFile, { useClass: TimerFile }, single);
     container.register(TimerPlacement, { useClass: TimerPlacement }, single);
