@@ -6,6 +6,7 @@ import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
 import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import { RingWriter } from '../../kernel/ring/writer.js';
+import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { Service } from '../../kernel/threads/service.js';
 import { physicalOffsetAt, queueOffsetAt } from '../../protocol/message/stamped.js';
 import type { StoreFiles } from '../../store/files/contract.js';
@@ -21,7 +22,7 @@ import { recordingLogger } from './recording-logger.js';
 import { testRecord, type TestRecord } from './records.js';
 
 export const STORE = '/store';
-const BELLS = { network: 0, flush: 1, reput: 2, service: 3 } as const;
+const BELLS = { network: 0, flush: 1, reput: 2, service: 3, commitlog: 4 } as const;
 
 /** What became of a unit that was put into the ring. */
 export interface Settled {
@@ -38,6 +39,8 @@ export interface LogServicesOptions {
   readonly ringSlots?: number;
   readonly queueFileBytes?: number;
   readonly clearAheadBytes?: number;
+  /** Of a service that stores messages itself. */
+  readonly serviceRing?: RingMemory;
 }
 
 /** The log's services without threads, over one set of shared memory: each test steps them itself, on a clock that stands still. */
@@ -52,7 +55,7 @@ export class LogServices {
   readonly writer: RingWriter;
   /** Of a service that stores messages itself. */
   readonly serviceRing: RingMemory;
-  readonly #bells = new Int32Array(new SharedArrayBuffer(4 * Doorbell.wordsPerBell * 4));
+  readonly #bells = new Int32Array(new SharedArrayBuffer(5 * Doorbell.wordsPerBell * 4));
   readonly #queueFileBytes: number;
   readonly #clearAheadBytes: number;
   readonly #open: Service[] = [];
@@ -64,12 +67,13 @@ export class LogServices {
     ringSlots = 64,
     queueFileBytes = 200,
     clearAheadBytes = 0,
+    serviceRing = allocateRing(ringBytes, ringSlots),
   }: LogServicesOptions) {
+    this.serviceRing = serviceRing;
     this.#clearAheadBytes = clearAheadBytes;
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
-    this.serviceRing = allocateRing(ringBytes, ringSlots);
     this.#queueFileBytes = queueFileBytes;
   }
 
@@ -96,18 +100,18 @@ export class LogServices {
   }
 
   appender(): Appender {
-    return this.#keep(
+    return this.keep(
       new Appender(
         {
           log: this.log,
           clearAheadBytes: this.#clearAheadBytes,
           rings: [
-            { memory: this.ring, producer: this.#bell('network') },
-            { memory: this.serviceRing, producer: this.#bell('service') },
+            { memory: this.ring, producer: this.bell('network') },
+            { memory: this.serviceRing, producer: this.bell('service') },
           ],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,
-          followers: [this.#bell('flush'), this.#bell('reput')],
+          followers: [this.bell('flush'), this.bell('reput')],
         },
         { clock: this.clock, logger: this.logger },
       ),
@@ -115,7 +119,7 @@ export class LogServices {
   }
 
   flusher(changes: Partial<FlushBoot> = {}): Flusher {
-    return this.#keep(
+    return this.keep(
       new Flusher(
         {
           log: this.log,
@@ -125,7 +129,7 @@ export class LogServices {
           intervalMs: 500,
           leastPages: 4,
           thoroughIntervalMs: 10_000,
-          followers: [this.#bell('network'), this.#bell('reput')],
+          followers: [this.bell('network'), this.bell('reput')],
           ...changes,
         },
         { clock: this.clock, logger: this.logger },
@@ -134,7 +138,7 @@ export class LogServices {
   }
 
   dispatcher(changes: Partial<ReputBoot> = {}, bitmaps?: FilterBitmaps): Dispatcher {
-    return this.#keep(
+    return this.keep(
       new Dispatcher(
         {
           log: this.log,
@@ -150,7 +154,7 @@ export class LogServices {
           arrivals: this.arrivals,
           visibleWhenFlushed: false,
           syncIntervalMs: 1000,
-          followers: [this.#bell('network')],
+          followers: [this.bell('network')],
           topicFollowers: [],
           ...changes,
         },
@@ -162,8 +166,8 @@ export class LogServices {
 
   /** The end of a service that stores messages through `serviceRing`. */
   serviceEnd(): StoreEndMemory {
-    const mailbox = Mailbox.allocate(this.#bell('network'));
-    return { ring: this.serviceRing, writer: this.#bell('network'), queueTable: this.table.memory, mailbox };
+    const mailbox = Mailbox.allocate(this.bell('network'));
+    return { ring: this.serviceRing, writer: this.bell('commitlog'), queueTable: this.table.memory, mailbox };
   }
 
   /** Puts the records into the ring as one unit, without publishing it; false when the ring is full. */
@@ -217,11 +221,12 @@ export class LogServices {
     for (const service of this.#open.splice(0)) service.close();
   }
 
-  #bell(of: keyof typeof BELLS) {
+  bell(of: keyof typeof BELLS): BellAddress {
     return { words: this.#bells, index: BELLS[of] };
   }
 
-  #keep<T extends Service>(service: T): T {
+  /** Closed with the others. */
+  keep<T extends Service>(service: T): T {
     this.#open.push(service);
     return service;
   }

@@ -36,6 +36,7 @@ export class Delivery {
   #left = 0;
   #blocked = false;
   #failing = false;
+  #failures = 0;
 
   /** A source's tokens are kept under its place among the sources, over restarts. */
   constructor(
@@ -55,6 +56,11 @@ export class Delivery {
 
   get inFlight(): number {
     return this.#end.inFlight;
+  }
+
+  /** How often something could not be stored. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** This step's units are used up: there is more to do. */
@@ -108,6 +114,7 @@ export class Delivery {
         'delayed messages cannot be stored now: they are delivered when the log takes writes again',
       );
     this.#failing = true;
+    this.#failures++;
     source.again(token);
   }
 

@@ -4,17 +4,18 @@ import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import type { Segments } from '../../store/commitlog/segments.js';
 import type { ScheduleCalls } from './contract.js';
 import type { Delivery } from './delivery.js';
+import type { Mover } from './mover.js';
 import { RETRY_MS, type Source } from './source.js';
-
-/** Nothing to do before a bell rings. */
-const IDLE_MS = 60_000;
+import type { Timers } from './timers.js';
 
 export interface SchedulerParts {
   readonly watermarks: Watermarks;
   readonly segments: Segments;
   readonly queues: QueueFiles;
   readonly sources: readonly Source[];
+  readonly timers: Timers;
   readonly delivery: Delivery;
+  readonly mover: Mover;
 }
 
 /** Asks each source what is due, and sleeps until the next is. */
@@ -25,23 +26,30 @@ export class Scheduler implements Service {
       this.#open = true;
     },
     pause: () => this.#pause(),
+    restoreTimers: (snapshot) => this.parts.timers.restore(snapshot),
+    timers: () => this.parts.timers.snapshot(),
+    moveBelow: (offset) => this.parts.mover.start(offset),
   };
+  /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
+  readonly restMs = Infinity;
   #open = false;
   /** The source that is asked first, in turn. */
   #first = 0;
   readonly #paused: (() => void)[] = [];
 
   constructor(
-    private readonly parts: SchedulerParts,
+    readonly parts: SchedulerParts,
     private readonly context: ServiceContext,
   ) {}
 
   step(): number {
     const { watermarks, segments, delivery } = this.parts;
     segments.forgetBelow(watermarks.get(Watermark.logMin));
-    if (!delivery.begin()) return IDLE_MS;
+    if (!delivery.begin()) return Infinity;
     if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
-    return this.#open ? this.#deliver() : IDLE_MS;
+    const waitMs = this.#open ? this.#deliver() : Infinity;
+    this.parts.mover.look();
+    return waitMs;
   }
 
   close(): void {
@@ -50,10 +58,11 @@ export class Scheduler implements Service {
   }
 
   #deliver(): number {
-    const { sources, delivery } = this.parts;
-    if (this.parts.watermarks.isHeldBack) return RETRY_MS;
+    const { sources, delivery, mover } = this.parts;
+    // Room is what a move is to make.
+    if (this.parts.watermarks.isHeldBack && !mover.isActive) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
-    let waitMs = IDLE_MS;
+    let waitMs = Infinity;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
       const at = (this.#first + i) % sources.length;
       waitMs = Math.min(waitMs, sources[at].due(nowMs, delivery.hands[at]));
@@ -66,6 +75,7 @@ export class Scheduler implements Service {
 
   #pause(): Promise<void> {
     this.#open = false;
+    this.parts.mover.stop();
     return new Promise((resolve) => this.#paused.push(resolve));
   }
 }
