@@ -1,4 +1,6 @@
 import { allocateRing, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
+import { Mailbox } from '../../kernel/ring/mailbox.js';
+import type { StoreEndMemory } from '../../kernel/ring/store-end.js';
 import { ArrivalRing } from '../../kernel/ring/arrivals.js';
 import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
@@ -19,7 +21,7 @@ import { recordingLogger } from './recording-logger.js';
 import { testRecord, type TestRecord } from './records.js';
 
 export const STORE = '/store';
-const BELLS = { network: 0, flush: 1, reput: 2 } as const;
+const BELLS = { network: 0, flush: 1, reput: 2, service: 3 } as const;
 
 /** What became of a unit that was put into the ring. */
 export interface Settled {
@@ -34,6 +36,8 @@ export interface LogServicesOptions {
   readonly segmentBytes?: number;
   readonly ringBytes?: number;
   readonly ringSlots?: number;
+  /** Of the service's ring; as many as the other one when left out. */
+  readonly serviceSlots?: number;
   readonly queueFileBytes?: number;
   readonly clearAheadBytes?: number;
 }
@@ -48,7 +52,9 @@ export class LogServices {
   readonly log: LogLocation & { readonly files: StoreFiles };
   readonly ring: RingMemory;
   readonly writer: RingWriter;
-  readonly #bells = new Int32Array(new SharedArrayBuffer(3 * Doorbell.wordsPerBell * 4));
+  /** Of a service that stores messages itself. */
+  readonly serviceRing: RingMemory;
+  readonly #bells = new Int32Array(new SharedArrayBuffer(4 * Doorbell.wordsPerBell * 4));
   readonly #queueFileBytes: number;
   readonly #clearAheadBytes: number;
   readonly #open: Service[] = [];
@@ -58,6 +64,7 @@ export class LogServices {
     segmentBytes = 4096,
     ringBytes = 65_536,
     ringSlots = 64,
+    serviceSlots = ringSlots,
     queueFileBytes = 200,
     clearAheadBytes = 0,
   }: LogServicesOptions) {
@@ -65,6 +72,7 @@ export class LogServices {
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
+    this.serviceRing = allocateRing(ringBytes, serviceSlots);
     this.#queueFileBytes = queueFileBytes;
   }
 
@@ -91,12 +99,15 @@ export class LogServices {
   }
 
   appender(): Appender {
-    return this.#keep(
+    return this.keep(
       new Appender(
         {
           log: this.log,
           clearAheadBytes: this.#clearAheadBytes,
-          rings: [{ memory: this.ring, producer: this.#bell('network') }],
+          rings: [
+            { memory: this.ring, producer: this.#bell('network') },
+            { memory: this.serviceRing, producer: this.#bell('service') },
+          ],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,
           followers: [this.#bell('flush'), this.#bell('reput')],
@@ -107,7 +118,7 @@ export class LogServices {
   }
 
   flusher(changes: Partial<FlushBoot> = {}): Flusher {
-    return this.#keep(
+    return this.keep(
       new Flusher(
         {
           log: this.log,
@@ -126,7 +137,7 @@ export class LogServices {
   }
 
   dispatcher(changes: Partial<ReputBoot> = {}, bitmaps?: FilterBitmaps): Dispatcher {
-    return this.#keep(
+    return this.keep(
       new Dispatcher(
         {
           log: this.log,
@@ -150,6 +161,12 @@ export class LogServices {
         bitmaps,
       ),
     );
+  }
+
+  /** The end of a service that stores messages through `serviceRing`. */
+  serviceEnd(): StoreEndMemory {
+    const mailbox = Mailbox.allocate(this.#bell('network'));
+    return { ring: this.serviceRing, writer: this.#bell('network'), queueTable: this.table.memory, mailbox };
   }
 
   /** Puts the records into the ring as one unit, without publishing it; false when the ring is full. */
@@ -207,7 +224,8 @@ export class LogServices {
     return { words: this.#bells, index: BELLS[of] };
   }
 
-  #keep<T extends Service>(service: T): T {
+  /** Closed with the others. */
+  keep<T extends Service>(service: T): T {
     this.#open.push(service);
     return service;
   }

@@ -8,6 +8,8 @@ export interface TestRecord {
   readonly physicalOffset: number;
   readonly storeTimestamp?: number;
   readonly sysFlag?: number;
+  readonly bornTimestamp?: number;
+  readonly preparedTransactionOffset?: number;
   readonly body?: Buffer;
   readonly properties?: string;
 }
@@ -19,13 +21,13 @@ export function testRecord(input: TestRecord): Buffer {
     queueId: input.queueId ?? 0,
     flag: 0,
     sysFlag: input.sysFlag ?? 0,
-    bornTimestamp: 1_700_000_000_000,
+    bornTimestamp: input.bornTimestamp ?? 1_700_000_000_000,
     bornAddress: Buffer.from([10, 0, 0, 1]),
     bornPort: 1234,
     storeAddress: Buffer.from([127, 0, 0, 1]),
     storePort: 10911,
     reconsumeTimes: 0,
-    preparedTransactionOffset: 0,
+    preparedTransactionOffset: input.preparedTransactionOffset ?? 0,
     body: input.body ?? Buffer.from('body'),
     properties: input.properties ?? '',
     queueOffset: input.queueOffset ?? 0,
