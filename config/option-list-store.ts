@@ -116,6 +116,20 @@ export const scheduleOptions = [
     'the delay of each level, from level 1 on; units s, m, h, d',
   ),
   integer('flushDelayOffsetInterval', 10_000, 'ms', 'between two writes of delayOffset.json', { min: 10 }),
+  integer(
+    'timerMaxDelaySec',
+    259_200,
+    's',
+    'the longest delay that a message may ask for by a delivery time of its own (RocketMQ 5: MessageStoreConfig)',
+    { min: 1, max: 315_360_000 },
+  ),
+  integer(
+    'timerPendingMax',
+    10_000_000,
+    'messages',
+    'that wait for a delivery time of their own; beyond it sends of such are answered 2. Each needs 30 bytes of memory',
+    { min: 1, max: 1_000_000_000 },
+  ),
 ];
 
 /** How long messages are kept, and what happens when a disk is full (4.9: MessageStoreConfig, and two system properties). */

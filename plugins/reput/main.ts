@@ -51,6 +51,7 @@ export class Reput implements PluginMain {
   async start(): Promise<void> {
     const { options, state } = this;
     const { boot: bitmaps } = this.filters;
+    const bell = this.threads.bellOf('schedule');
     const boot: ReputBoot = {
       log: state.log,
       queueDir: state.paths.consumeQueue,
@@ -69,7 +70,7 @@ export class Reput implements PluginMain {
       ...(options.messageIndexEnable ? { index: this.#indexBoot() } : {}),
       ...(bitmaps === undefined ? {} : { bitmaps }),
       followers: [state.wake.address],
-      topicFollowers: [{ topic: SystemTopic.SCHEDULE, bell: this.threads.bellOf('schedule') }],
+      topicFollowers: [SystemTopic.SCHEDULE, SystemTopic.TIMER].map((topic) => ({ topic, bell })),
     };
     const tellFilters = async (): Promise<void> => {
       if (bitmaps !== undefined) await this.filters.attach(callsOf<ReputCalls>(this.#service!));

@@ -1,4 +1,5 @@
 import type { InjectionToken } from 'tsyringe';
+import type { TimerWish } from '../../protocol/message/timer.js';
 
 /** Where a message is stored until its time comes. */
 export interface Place {
@@ -20,3 +21,18 @@ export interface Delays {
   offsets(): ReadonlyMap<number, number>;
 }
 export const Delays: InjectionToken<Delays> = Symbol('Delays');
+
+/** Why a message with a delivery time of its own is not taken. */
+export interface TimerRefusal {
+  readonly code: number;
+  readonly remark: string;
+}
+
+/** Messages with a delivery time of their own (RocketMQ 5: TimerMessageStore). */
+export interface Timers {
+  /** Why a send is refused, or undefined. */
+  refusal(wish: TimerWish): TimerRefusal | undefined;
+  /** Undefined: it is due, or says nothing that can be read, and goes straight to where it wants. */
+  place(topic: string, queueId: number, wish: TimerWish): Place | undefined;
+}
+export const Timers: InjectionToken<Timers> = Symbol('Timers');

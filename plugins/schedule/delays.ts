@@ -4,7 +4,9 @@ import { Options } from '../../kernel/tokens.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { PropertyName } from '../../protocol/message/properties.js';
 import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
+import { timerWishOf } from '../../protocol/message/timer.js';
 import type { Delays, Place } from './contract.js';
+import { TimerPlacement } from './timers.js';
 
 @injectable()
 export class DelayLevels implements Delays {
@@ -15,7 +17,10 @@ export class DelayLevels implements Delays {
   /** Of levels that the table does not have any more: they are kept for when it has them again. */
   readonly #others = new Map<number, number>();
 
-  constructor(@inject(Options) options: Options) {
+  constructor(
+    @inject(Options) options: Options,
+    @inject(TimerPlacement) private readonly timers: TimerPlacement,
+  ) {
     this.levelsMs = parseDelayLevels(options.messageDelayLevel);
     this.memory = LevelWords.allocate(this.levelsMs.length);
     this.#words = new LevelWords(this.memory);
@@ -38,7 +43,9 @@ export class DelayLevels implements Delays {
   placeOf(topic: string, queueId: number, properties: ReadonlyMap<string, string>): Place | undefined {
     const text = properties.get(PropertyName.DELAY_TIME_LEVEL) ?? '';
     const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : 0;
-    return level > 0 ? this.place(topic, queueId, level) : undefined;
+    if (level > 0) return this.place(topic, queueId, level);
+    const wish = timerWishOf(properties);
+    return wish === undefined ? undefined : this.timers.place(topic, queueId, wish);
   }
 
   offsets(): ReadonlyMap<number, number> {

@@ -10,8 +10,12 @@ import { openFilesMax } from '../../store/files/descriptors.js';
 import type { ScheduleCalls } from '../../workers/schedule/contract.js';
 import { startSchedule } from '../../workers/schedule/handle.js';
 import { StoreEnds, StoreState } from '../commitlog/contract.js';
+import { LogFlush } from '../flush/contract.js';
+import { RecordKeepers } from '../retention/contract.js';
 import { DelayLevels } from './delays.js';
 import { DelayOffsets } from './delay-offsets.js';
+import { TimerFile } from './timer-file.js';
+import { TimerPlacement } from './timers.js';
 
 /** Of the files that the process may have open: one for each level, and one more while it goes on to the next. */
 const READ_SHARE = 1 / 16;
@@ -25,6 +29,10 @@ export class Schedule implements PluginMain {
   constructor(
     @inject(DelayLevels) private readonly levels: DelayLevels,
     @inject(DelayOffsets) private readonly offsets: DelayOffsets,
+    @inject(TimerPlacement) private readonly timers: TimerPlacement,
+    @inject(TimerFile) private readonly timerFile: TimerFile,
+    @inject(RecordKeepers) private readonly keepers: RecordKeepers,
+    @inject(LogFlush) private readonly flush: LogFlush,
     @inject(StoreState) private readonly state: StoreState,
     @inject(StoreEnds) private readonly ends: StoreEnds,
     @inject(ThreadHost) private readonly threads: ThreadHost,
@@ -35,6 +43,7 @@ export class Schedule implements PluginMain {
   async start(): Promise<void> {
     const { state, options } = this;
     this.offsets.load();
+    this.timerFile.load();
     const store = this.ends.memoryOf('schedule');
     const boot = {
       log: state.log,
@@ -48,22 +57,28 @@ export class Schedule implements PluginMain {
       store,
       levels: this.levels.memory,
       ledger: Ledger.allocate(store.ring),
+      timers: this.timers.memory,
     };
     this.#service = await startSchedule(this.threads, boot, () => void this.#openAgain());
     this.ends.serve(this.#service, store);
+    await this.timerFile.attach(this.#calls);
+    this.keepers.add('delayed messages', (offset) => this.#moveBelow(offset));
   }
 
   async open(): Promise<void> {
     this.#isOpen = true;
     await this.#calls.open();
     this.offsets.saveRegularly();
+    this.timerFile.saveRegularly();
   }
 
   /** What was handed over is waited for, so that the next start does not deliver it again. */
   async close(): Promise<void> {
     this.#isOpen = false;
+    if (this.#service === undefined) return;
     try {
-      if (this.#service !== undefined) await this.#calls.pause();
+      await this.#calls.pause();
+      await this.timerFile.note();
     } catch (error) {
       this.logger.warn(
         { error: messageOf(error) },
@@ -75,6 +90,7 @@ export class Schedule implements PluginMain {
   async stop(): Promise<void> {
     await this.#service?.stop();
     await this.offsets.close();
+    await this.timerFile.close();
   }
 
   get #calls() {
@@ -82,7 +98,20 @@ export class Schedule implements PluginMain {
   }
 
   async #openAgain(): Promise<void> {
-    // When its thread died once more, there is another restart.
-    if (this.#isOpen) await this.#calls.open().catch(() => undefined);
+    try {
+      await this.timerFile.attach(this.#calls);
+      if (this.#isOpen) await this.#calls.open();
+    } catch {
+      // Its thread died once more, and there is another restart.
+    }
+  }
+
+  /** What waits below `offset` is stored again at the log's end, and known on disk to be there, before its files go. */
+  async #moveBelow(offset: number): Promise<number> {
+    if (!this.#isOpen) return 0;
+    const reached = await this.#calls.moveBelow(offset);
+    const sync = (): Promise<number> => this.flush.flushNow();
+    await Promise.all([this.offsets.saveBehind(sync), this.timerFile.saveBehind(sync)]);
+    return reached;
   }
 }

@@ -2,7 +2,8 @@ import { inject, injectable } from '../../kernel/container.js';
 import { Options } from '../../kernel/tokens.js';
 import { ResponseCode, SysFlag } from '../../protocol/codes.js';
 import { PropertyName } from '../../protocol/message/properties.js';
-import { Delays } from '../schedule/contract.js';
+import type { TimerWish } from '../../protocol/message/timer.js';
+import { Delays, Timers, type Place } from '../schedule/contract.js';
 import { Halves } from '../transaction/contract.js';
 import type { PropertyScan } from './property-scan.js';
 import type { SendWork } from './work.js';
@@ -18,11 +19,17 @@ const NOT_OF_HALVES = [
   PropertyName.TRANSACTION_CHECK_TIMES,
 ].map((name) => Buffer.from(name));
 
+/** Of a delayed message; the same of an earlier delay would be taken for these. */
+const NOT_OF_DELAYED = [PropertyName.DELAY_TIME_LEVEL, PropertyName.REAL_TOPIC, PropertyName.REAL_QUEUE_ID].map(
+  (name) => Buffer.from(name),
+);
+
 /** Delayed messages and halves of transactions are stored in a topic of the system, with a note where they are to go. */
 @injectable()
 export class Placement {
   constructor(
     @inject(Delays) private readonly delays: Delays,
+    @inject(Timers) private readonly timers: Timers,
     @inject(Halves) private readonly halves: Halves,
     @inject(Options) private readonly options: Options,
   ) {}
@@ -31,8 +38,13 @@ export class Placement {
   place(work: SendWork, scan: PropertyScan): boolean {
     if (Number.isNaN(scan.delayLevel))
       return work.refuse(ResponseCode.MESSAGE_ILLEGAL, 'the delay level (property DELAY) is no number');
+    // A delay level is stronger (RocketMQ 5: HookUtils#checkIfTimerMessage).
+    const timer = scan.delayLevel === 0 ? scan.timer : undefined;
+    const refusal = timer === undefined || isDeadLetter(work) ? undefined : this.timers.refusal(timer);
+    if (refusal !== undefined) return work.refuse(refusal.code, refusal.remark);
     if (scan.transaction) return this.#half(work, scan);
-    return scan.delayLevel === 0 || this.#delay(work, scan);
+    if (scan.delayLevel !== 0) return this.#delay(work, scan);
+    return timer === undefined || this.#time(work, scan, timer);
   }
 
   /** The first half of a transaction. A delay counts when it is committed. */
@@ -44,13 +56,10 @@ export class Placement {
         `the broker[${brokerIP1}] sending transaction message is forbidden`,
       );
     if (this.halves.refusal !== undefined) return work.refuse(ResponseCode.SYSTEM_BUSY, this.halves.refusal);
-    const { topic, queueId, noted } = this.halves.place(work.topic, work.queueId);
-    work.topic = topic;
-    work.queueId = queueId;
-    work.sysFlag &= ~SysFlag.TRANSACTION_ROLLBACK;
     const { buffer, propertiesStart, propertiesEnd } = work.fields;
     scan.keepAllBut(NOT_OF_HALVES, buffer, propertiesStart, propertiesEnd);
-    scan.put(noted);
+    work.sysFlag &= ~SysFlag.TRANSACTION_ROLLBACK;
+    put(work, scan, this.halves.place(work.topic, work.queueId));
     return true;
   }
 
@@ -62,12 +71,24 @@ export class Placement {
       scan.put({ [PropertyName.DELAY_TIME_LEVEL]: String(delayLevel) });
       return true;
     }
-    const { topic, queueId, noted } = this.delays.place(work.topic, work.queueId, delayLevel);
-    work.topic = topic;
-    work.queueId = queueId;
-    scan.put(noted);
+    const { buffer, propertiesStart, propertiesEnd } = work.fields;
+    scan.keepAllBut(NOT_OF_DELAYED, buffer, propertiesStart, propertiesEnd);
+    put(work, scan, this.delays.place(work.topic, work.queueId, delayLevel));
     return true;
   }
+
+  #time(work: SendWork, scan: PropertyScan, wish: TimerWish): boolean {
+    if (isDeadLetter(work) || isMarkedOnly(work)) return true;
+    const place = this.timers.place(work.topic, work.queueId, wish);
+    if (place !== undefined) put(work, scan, place);
+    return true;
+  }
+}
+
+function put(work: SendWork, scan: PropertyScan, { topic, queueId, noted }: Place): void {
+  work.topic = topic;
+  work.queueId = queueId;
+  scan.put(noted);
 }
 
 function isMarkedOnly({ sysFlag }: SendWork): boolean {

@@ -1,5 +1,6 @@
 import { SysFlag } from '../../protocol/codes.js';
 import { copyBytes, viewOf } from '../../protocol/copy.js';
+import { timerField, type TimerWish } from '../../protocol/message/timer.js';
 
 const NAME_END = 1;
 const PROPERTY_END = 2;
@@ -7,6 +8,9 @@ const WAIT = Buffer.from('WAIT');
 const DELAY = Buffer.from('DELAY');
 const TRAN_MSG = Buffer.from('TRAN_MSG');
 const CLUSTER = Buffer.from('CLUSTER');
+/** The shortest name of a timer property, and how all of them begin. */
+const TIMER_NAME_MIN = 12;
+const TIMER = Buffer.from('TIMER_');
 const NOTHING = viewOf(Buffer.alloc(0));
 
 /**
@@ -20,6 +24,8 @@ export class PropertyScan {
   /** The delay level; 0 without one, NaN when it cannot be read. A level that is not 0 is not among what is kept: see `put`. */
   delayLevel = 0;
   transaction = false;
+  /** What it says of a delivery time of its own. */
+  timer: TimerWish | undefined;
   /** Bytes of what is stored, separators between the properties included. */
   keptBytes = 0;
   readonly #clusterEntry: DataView;
@@ -41,13 +47,19 @@ export class PropertyScan {
 
   /** The message does not simply go into the queue that it names. */
   isSpecial(sysFlag: number): boolean {
-    return this.delayLevel !== 0 || this.transaction || (sysFlag & SysFlag.TRANSACTION_ROLLBACK) !== 0;
+    return (
+      this.delayLevel !== 0 ||
+      this.transaction ||
+      this.timer !== undefined ||
+      (sysFlag & SysFlag.TRANSACTION_ROLLBACK) !== 0
+    );
   }
 
   scan(bytes: Uint8Array, start: number, end: number): void {
     this.waitStore = true;
     this.delayLevel = 0;
     this.transaction = false;
+    this.timer = undefined;
     this.#put = NOTHING;
     this.#left = undefined;
     this.#walk(bytes, start, end);
@@ -133,8 +145,15 @@ export class PropertyScan {
         if (named(bytes, at, TRAN_MSG)) this.transaction = isTrue(bytes, middle + 1, to);
         return true;
       default:
+        if (middle - at >= TIMER_NAME_MIN && named(bytes, at, TIMER)) this.#timerProperty(bytes, at, middle, to);
         return true;
     }
+  }
+
+  #timerProperty(bytes: Uint8Array, at: number, middle: number, to: number): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, to - at).toString('latin1');
+    const field = timerField(text.slice(0, middle - at));
+    if (field !== undefined) this.timer = { ...this.timer, [field]: text.slice(middle - at + 1) };
   }
 
   #isLeft(left: readonly Buffer[], bytes: Uint8Array, at: number, length: number): boolean {

@@ -23,7 +23,7 @@ function topic(topicName: string, queues: number, perm: number): TopicConfig {
   };
 }
 
-/** The topics that every broker has from its start (4.9: the constructor of TopicConfigManager). */
+/** The topics that every broker has from its start (4.9: the constructor of TopicConfigManager; TIMER as in that of RocketMQ 5). */
 export function startTopics(options: Options): TopicConfig[] {
   const named = (enabled: boolean): number => Perm.INHERIT | (enabled ? READ_WRITE : 0);
   const topics = [topic(SystemTopic.SELF_TEST, 1, READ_WRITE)];
@@ -36,6 +36,7 @@ export function startTopics(options: Options): TopicConfig[] {
     topic(options.brokerName, 1, named(options.brokerTopicEnable)),
     topic(SystemTopic.OFFSET_MOVED_EVENT, 1, READ_WRITE),
     topic(SystemTopic.SCHEDULE, SCHEDULE_QUEUES, READ_WRITE),
+    topic(SystemTopic.TIMER, 1, READ_WRITE),
   );
   if (options.traceTopicEnable) topics.push(topic(options.msgTraceTopicName, 1, READ_WRITE));
   topics.push(topic(replyTopicOf(options.brokerClusterName), 1, READ_WRITE));

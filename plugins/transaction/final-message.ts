@@ -46,18 +46,14 @@ export class FinalMessages {
   #putDelayed(half: HalfRecord, ending: Ending): Handed {
     const { bytes, propertiesAt, propertiesBytes } = half;
     const properties = parseProperties(bytes.toString('utf8', propertiesAt, propertiesAt + propertiesBytes));
-    const level = levelOf(properties.get(PropertyName.DELAY_TIME_LEVEL));
-    let place = { topic: half.realTopic, queueId: half.realQueueId };
-    if (level > 0) {
-      const { noted, ...to } = this.delays.place(half.realTopic, half.realQueueId, level);
-      properties.delete(PropertyName.TRANSACTION_PREPARED);
-      for (const [name, value] of Object.entries(noted)) properties.set(name, value);
-      place = to;
-    }
+    const place = this.delays.placeOf(half.realTopic, half.realQueueId, properties);
+    if (place !== undefined) properties.delete(PropertyName.TRANSACTION_PREPARED);
+    for (const [name, value] of Object.entries(place?.noted ?? {})) properties.set(name, value);
+    const { topic, queueId } = place ?? { topic: half.realTopic, queueId: half.realQueueId };
     const text = Buffer.from(formatProperties(properties));
     if (text.length > PROPERTIES_BYTES_MAX) return { problem: 'its properties are too long', tooLarge: true };
     const view = new DataView(text.buffer, text.byteOffset, text.length);
-    return this.#put(half, ending, place.topic, place.queueId, view, 0, text.length);
+    return this.#put(half, ending, topic, queueId, view, 0, text.length);
   }
 
   #put(
@@ -94,10 +90,4 @@ export class FinalMessages {
     gate.commit(size, topic, queueId, 1, ending);
     return 'handedOver';
   }
-}
-
-/** 0 without one; what is no number was refused when the half was sent. */
-function levelOf(text: string | undefined): number {
-  const level = Number(text ?? 0);
-  return Number.isInteger(level) ? level : 0;
 }

@@ -16,6 +16,8 @@ export const SystemTopic = {
   /** Template of topics that are created on first send. */
   AUTO_CREATE: 'TBW102',
   SCHEDULE: 'SCHEDULE_TOPIC_XXXX',
+  /** Messages with a delivery time of their own, by the name that RocketMQ 5 gives it. */
+  TIMER: 'rmq_sys_wheel_timer',
   BENCHMARK: 'BenchmarkTest',
   TRANS_HALF: 'RMQ_SYS_TRANS_HALF_TOPIC',
   TRACE: 'RMQ_SYS_TRACE_TOPIC',
@@ -30,6 +32,7 @@ export const systemTopics: ReadonlySet<string> = new Set(Object.values(SystemTop
 /** Topics that no client may send to. */
 export const sendForbiddenTopics: ReadonlySet<string> = new Set([
   SystemTopic.SCHEDULE,
+  SystemTopic.TIMER,
   SystemTopic.TRANS_HALF,
   SystemTopic.TRANS_OP_HALF,
   SystemTopic.TRANS_CHECK_MAX_TIME,
@@ -71,6 +74,11 @@ export function isSystemTopic(topic: string): boolean {
 
 export function isSendForbidden(topic: string): boolean {
   return sendForbiddenTopics.has(topic);
+}
+
+/** Topics of the system in which messages wait until they are due. */
+export function isDelayTopic(topic: string): boolean {
+  return topic === SystemTopic.SCHEDULE || topic === SystemTopic.TIMER;
 }
 
 export function isSystemGroup(group: string): boolean {

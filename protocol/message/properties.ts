@@ -42,6 +42,13 @@ export const PropertyName = {
   MESSAGE_TYPE: 'MSG_TYPE',
   INNER_MULTI_DISPATCH: 'INNER_MULTI_DISPATCH',
   INNER_MULTI_QUEUE_OFFSET: 'INNER_MULTI_QUEUE_OFFSET',
+  /** From here on: of RocketMQ 5. */
+  TIMER_DELAY_SEC: 'TIMER_DELAY_SEC',
+  TIMER_DELAY_MS: 'TIMER_DELAY_MS',
+  TIMER_DELIVER_MS: 'TIMER_DELIVER_MS',
+  TIMER_DEL_UNIQKEY: 'TIMER_DEL_UNIQKEY',
+  /** When a stored message is due, ms; a message that has it was delivered, or waits in the topic of timers. */
+  TIMER_OUT_MS: 'TIMER_OUT_MS',
 } as const;
 
 /** KEYS holds several keys, separated so. */

@@ -18,6 +18,7 @@ import {
 import { RECORD_BYTES_MIN } from '../commitlog/record-layout.js';
 import { deliverTimestamp } from './delay-levels.js';
 import { readProperties } from './read-properties.js';
+import { dueOfText } from './due.js';
 import { TopicCache } from './topic-cache.js';
 
 /**
@@ -49,6 +50,8 @@ export class DispatchFields {
   uniqKeyEnd = 0;
   delayStart = 0;
   delayEnd = 0;
+  timerOutStart = 0;
+  timerOutEnd = 0;
   readonly topics = new TopicCache();
   readonly view = new LastView();
 
@@ -119,12 +122,24 @@ function setTagsCode(buffer: Buffer, out: DispatchFields): void {
   const hash = out.tagsEnd === 0 ? 0 : javaHashUtf8(buffer, out.tagsStart, out.tagsEnd);
   out.tagsLow = hash;
   out.tagsHigh = hash >> 31;
-  if (out.delayEnd === 0 || out.topic !== SystemTopic.SCHEDULE) return;
-  const level = Math.min(parseLevel(buffer, out.delayStart, out.delayEnd), out.delayLevels.length);
-  if (level <= 0) return;
-  const due = deliverTimestamp(out.delayLevels, level, out.storeTimestamp);
+  if (out.topic === SystemTopic.SCHEDULE) setDue(out, levelDue(buffer, out));
+  else if (out.topic === SystemTopic.TIMER) setDue(out, timerDue(buffer, out));
+}
+
+function setDue(out: DispatchFields, due: number | undefined): void {
+  if (due === undefined) return;
   out.tagsHigh = Math.floor(due / 4294967296) | 0;
   out.tagsLow = due | 0;
+}
+
+function timerDue(buffer: Buffer, { timerOutStart, timerOutEnd }: DispatchFields): number | undefined {
+  return dueOfText(buffer.toString('latin1', timerOutStart, timerOutEnd));
+}
+
+function levelDue(buffer: Buffer, out: DispatchFields): number | undefined {
+  if (out.delayEnd === 0) return undefined;
+  const level = Math.min(parseLevel(buffer, out.delayStart, out.delayEnd), out.delayLevels.length);
+  return level <= 0 ? undefined : deliverTimestamp(out.delayLevels, level, out.storeTimestamp);
 }
 
 /**

@@ -11,6 +11,8 @@ export interface PropertyRanges {
   uniqKeyEnd: number;
   delayStart: number;
   delayEnd: number;
+  timerOutStart: number;
+  timerOutEnd: number;
 }
 
 /** Names by their bytes, four at a time: comparing words costs less than bytes one by one. */
@@ -20,13 +22,16 @@ const UNIQ = 0x554e4951;
 const UNDERSCORE_KEY = 0x5f4b4559;
 const DELA = 0x44454c41;
 const Y = 0x59;
+const TIME = 0x54494d45;
+const R_OU = 0x525f4f55;
+const T_MS = 0x545f4d53;
 
 /** In each byte of a word: 3, and the highest bit. */
 const THREES = 0x03030303;
 const HIGH_BITS = 0x80808080;
 
 /**
- * Finds TAGS, KEYS, UNIQ_KEY and DELAY in `name 1 value 2 name 1 value …` without making strings. As in 4.9 the last of two equal
+ * Finds TAGS, KEYS, UNIQ_KEY, DELAY and TIMER_OUT_MS in `name 1 value 2 name 1 value …` without making strings. As in 4.9 the last of two equal
  * names counts, and a property with an empty name or value does not (4.9: MessageDecoder#string2messageProperties).
  */
 export function readProperties(view: DataView, start: number, end: number, out: PropertyRanges): void {
@@ -34,6 +39,7 @@ export function readProperties(view: DataView, start: number, end: number, out: 
   out.keysStart = out.keysEnd = 0;
   out.uniqKeyStart = out.uniqKeyEnd = 0;
   out.delayStart = out.delayEnd = 0;
+  out.timerOutStart = out.timerOutEnd = 0;
   for (let at = start; at < end;) {
     const nameEnd = nextSeparator(view, at, end);
     if (nameEnd === end) return;
@@ -71,7 +77,7 @@ function nextSeparator(view: DataView, start: number, end: number): number {
 
 function take(view: DataView, at: number, nameEnd: number, valueEnd: number, out: PropertyRanges): void {
   const length = nameEnd - at;
-  if (length !== 4 && length !== 5 && length !== 8) return;
+  if (length !== 4 && length !== 5 && length !== 8 && length !== 12) return;
   const word = view.getInt32(at);
   if (length === 4 && word === TAGS) {
     out.tagsStart = nameEnd + 1;
@@ -85,5 +91,8 @@ function take(view: DataView, at: number, nameEnd: number, valueEnd: number, out
   } else if (length === 8 && word === UNIQ && view.getInt32(at + 4) === UNDERSCORE_KEY) {
     out.uniqKeyStart = nameEnd + 1;
     out.uniqKeyEnd = valueEnd;
+  } else if (length === 12 && word === TIME && view.getInt32(at + 4) === R_OU && view.getInt32(at + 8) === T_MS) {
+    out.timerOutStart = nameEnd + 1;
+    out.timerOutEnd = valueEnd;
   }
 }

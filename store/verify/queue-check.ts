@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SystemTopic } from '../../protocol/message/names.js';
+import { isDelayTopic } from '../../protocol/message/names.js';
 import type { QueueFiles } from '../consumequeue/queue-files.js';
 import { isBlankUnit, isRecordUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from '../consumequeue/unit.js';
 import type { DispatchFields } from '../dispatch/read-dispatch.js';
@@ -149,10 +149,10 @@ export class QueueCheck {
     else this.units += 1;
   }
 
-  /** Delayed messages have their due time there, which depends on settings of that day. */
+  /** Delayed messages have their due time there, which depends on settings of that day, and on who dispatched them. */
   #tagsFit(fields: DispatchFields, high: number, low: number): boolean {
     if (high === fields.tagsHigh && low === fields.tagsLow) return true;
-    return fields.topic === SystemTopic.SCHEDULE || (this.#options.withExtension && high !== low >> 31);
+    return isDelayTopic(fields.topic) || (this.#options.withExtension && high !== low >> 31);
   }
 
   /** Units that no record of the log has claimed, between such that one has. */

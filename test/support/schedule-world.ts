@@ -2,7 +2,8 @@ import { Ledger, type LedgerMemory } from '../../kernel/ring/ledger.js';
 import { LevelWords, type LevelMemory } from '../../kernel/ring/level-words.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
 import { RingReader } from '../../kernel/ring/reader.js';
-import { Cursor, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
+import { allocateRing, Cursor, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
+import { TimerWords } from '../../kernel/ring/timer-words.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { decodeRecords, type StoredMessage } from '../../protocol/message/record.js';
@@ -25,6 +26,7 @@ export class ScheduleWorld {
   readonly ledger: LedgerMemory;
   readonly levels: LevelMemory;
   readonly words: LevelWords;
+  readonly timers = TimerWords.allocate();
   readonly appender;
   readonly dispatcher;
   scheduler: Scheduler;
@@ -40,7 +42,7 @@ export class ScheduleWorld {
       ringBytes: 1 << 20,
       ringSlots: 4096,
       queueFileBytes: 20_000,
-      serviceSlots: ringSlots,
+      serviceRing: allocateRing(1 << 20, ringSlots),
     });
     this.ring = this.store.serviceRing;
     this.ledger = Ledger.allocate(this.ring);
@@ -76,6 +78,7 @@ export class ScheduleWorld {
       store: store.serviceEnd(),
       levels,
       ledger,
+      timers: this.timers,
     };
     this.scheduler = store.keep(createSchedule(boot, { clock: store.clock, logger: store.logger }) as Scheduler);
     this.scheduler.calls.open();

@@ -13,6 +13,7 @@ import type { PluginManifest } from '../../kernel/plugin.js';
 import { Clock, Logger, Options, Progress } from '../../kernel/tokens.js';
 import { OpenStore } from '../../plugins/commitlog/open-store.js';
 import { MeasureDisk } from '../../plugins/commitlog/contract.js';
+import { LogFlush } from '../../plugins/flush/contract.js';
 import type { StoreFiles } from '../../store/files/contract.js';
 import { RawClient } from './raw-client.js';
 import type { DiskUsage } from '../../store/files/disk-usage.js';
@@ -27,8 +28,8 @@ export interface TestBrokerOptions {
   readonly topology?: Topology;
   /** How full a path's disk is; half of it unless said otherwise, whatever this machine's is. */
   readonly disk?: (path: string) => DiskUsage | undefined;
-  /** Plugins that are left out, with those that need them, such as `flush`: nothing is ever synced then. */
-  readonly without?: readonly string[];
+  /** `flush` is left out: nothing is ever synced then. */
+  readonly without?: readonly 'flush'[];
 }
 
 /** A whole broker without a name server, whose inside a test can reach. */
@@ -47,9 +48,9 @@ export async function testBroker(wishes: TestBrokerOptions = {}): Promise<TestBr
   const logger = recordingLogger();
   const profile = await profileOf(options);
   const kernel = await Kernel.boot({
-    plugins: profile
-      .filter(({ name, needs }) => wishes.without?.some((left) => left === name || needs.includes(left)) !== true)
-      .map((manifest) => onFiles(manifest, wishes)),
+    plugins: profile.map((manifest) =>
+      wishes.without?.some((left) => left === manifest.name) === true ? noFlush : onFiles(manifest, wishes),
+    ),
     options,
     clock: wishes.clock ?? systemClock,
     logger,
@@ -85,6 +86,15 @@ function settingsOf({ options = {} }: TestBrokerOptions) {
 }
 
 const HALF_FULL: DiskUsage = { total: 2 ** 40, used: 2 ** 39, usable: 2 ** 39 };
+
+const noFlush: PluginManifest = {
+  name: 'flush',
+  needs: ['commitlog', 'reput'],
+  provides: [LogFlush],
+  setup(container) {
+    container.register(LogFlush, { useValue: { flushNow: () => Promise.reject(new Error('nothing is synced')) } });
+  },
+};
 
 /** The commit log's plugin with its disk, and its files where wished, replaced. */
 function onFiles(manifest: PluginManifest, { files, disk = () => HALF_FULL }: TestBrokerOptions): PluginManifest {

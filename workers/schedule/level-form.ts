@@ -1,4 +1,4 @@
-import { SystemTopic } from '../../protocol/message/names.js';
+import { isDelayTopic, SystemTopic } from '../../protocol/message/names.js';
 import type { RecordLayout } from '../../protocol/message/record.js';
 import { PropertyName } from '../../protocol/message/properties.js';
 import { TopicCache } from '../../store/dispatch/topic-cache.js';
@@ -17,7 +17,7 @@ export class LevelForm implements Form {
     if (!topicProperty.find(record, propertiesAt, end)) return 'it has no property REAL_TOPIC';
     const topic = this.#topics.get(record, topicProperty.start, topicProperty.end);
     if (topic === undefined) return 'its property REAL_TOPIC is no valid name';
-    if (topic === SystemTopic.TRANS_HALF || topic === SystemTopic.SCHEDULE) return `its topic is ${topic}`;
+    if (topic === SystemTopic.TRANS_HALF || isDelayTopic(topic)) return `its topic is ${topic}`;
     const queueId = this.#queueId.find(record, propertiesAt, end)
       ? parseQueueId(record, this.#queueId.start, this.#queueId.end)
       : -1;

@@ -1,4 +1,3 @@
-import { SystemTopic } from '../../protocol/message/names.js';
 import { extOffsetIn, ExtPlace } from '../../store/consumequeue/ext-unit.js';
 import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import { isRecordUnit, UNIT_BYTES, unitPhysicalOffset, unitSize } from '../../store/consumequeue/unit.js';
@@ -9,7 +8,7 @@ const AHEAD = 256;
 /** Enough to hold an ext unit's tags code; its bitmap may be cut off. */
 const EXT_BYTES = 32 * 1024;
 
-/** The units of one level's queue, one after the other, read ahead. */
+/** The units of a queue of delayed messages, one after the other, read ahead. */
 export class LevelUnits {
   physicalOffset = 0;
   size = 0;
@@ -23,6 +22,7 @@ export class LevelUnits {
 
   constructor(
     private readonly queues: QueueFiles,
+    private readonly topic: string,
     private readonly queueId: number,
   ) {}
 
@@ -52,7 +52,7 @@ export class LevelUnits {
     if (extOffset < 0) return high * 0x100000000 + (low >>> 0);
     if (this.queues.ext === undefined) return undefined;
     if (this.#ext.length === 0) this.#ext = Buffer.alloc(EXT_BYTES);
-    const bytes = this.queues.ext.read(SystemTopic.SCHEDULE, this.queueId, extOffset, this.#ext, EXT_BYTES);
+    const bytes = this.queues.ext.read(this.topic, this.queueId, extOffset, this.#ext, EXT_BYTES);
     if (!this.#place.point(viewOf(this.#ext), 0, bytes)) return undefined;
     return this.#place.tagsHigh * 0x100000000 + (this.#place.tagsLow >>> 0);
   }
@@ -60,12 +60,6 @@ export class LevelUnits {
   #read(offset: number, end: number): void {
     if (this.#units.length === 0) this.#units = Buffer.alloc(AHEAD * UNIT_BYTES);
     this.#first = offset;
-    this.#bytes = this.queues.readInto(
-      this.#units,
-      SystemTopic.SCHEDULE,
-      this.queueId,
-      offset,
-      Math.min(end - offset, AHEAD),
-    );
+    this.#bytes = this.queues.readInto(this.#units, this.topic, this.queueId, offset, Math.min(end - offset, AHEAD));
   }
 }

@@ -46,7 +46,7 @@ export class Level implements Source {
   constructor(needs: LevelNeeds) {
     this.#needs = needs;
     this.records = needs.records;
-    this.#units = new LevelUnits(needs.queues, needs.queueId);
+    this.#units = new LevelUnits(needs.queues, SystemTopic.SCHEDULE, needs.queueId);
     this.#cursor = this.#progress = needs.words.progress(needs.queueId);
   }
 
@@ -91,7 +91,7 @@ export class Level implements Source {
     const row = table.find(SystemTopic.SCHEDULE, queueId);
     const end = row < 0 ? 0 : table.get(row, QueueWord.dispatched);
     if (this.#progress >= end) return undefined;
-    // Unknown: it may be anywhere.
+    // Not to be told while its queue file is missing: then nothing may go.
     if (!this.#units.point(this.#progress, end)) return 0;
     return this.#units.physicalOffset < physicalOffset ? this.#units.physicalOffset : undefined;
   }

@@ -4,14 +4,18 @@ import type { QueueFiles } from '../../store/consumequeue/queue-files.js';
 import type { Segments } from '../../store/commitlog/segments.js';
 import type { ScheduleCalls } from './contract.js';
 import type { Delivery } from './delivery.js';
+import type { Mover } from './mover.js';
 import { RETRY_MS, type Source } from './source.js';
+import type { Timers } from './timers.js';
 
 export interface SchedulerParts {
   readonly watermarks: Watermarks;
   readonly segments: Segments;
   readonly queues: QueueFiles;
   readonly sources: readonly Source[];
+  readonly timers: Timers;
   readonly delivery: Delivery;
+  readonly mover: Mover;
 }
 
 /** Asks each source what is due, and sleeps until the next is. */
@@ -22,6 +26,9 @@ export class Scheduler implements Service {
       this.#open = true;
     },
     pause: () => this.#pause(),
+    restoreTimers: (snapshot) => this.parts.timers.restore(snapshot),
+    timers: () => this.parts.timers.snapshot(),
+    moveBelow: (offset) => this.parts.mover.start(offset),
   };
   /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
   readonly restMs = Infinity;
@@ -40,7 +47,9 @@ export class Scheduler implements Service {
     segments.forgetBelow(watermarks.get(Watermark.logMin));
     if (!delivery.begin()) return Infinity;
     if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
-    return this.#open ? this.#deliver() : Infinity;
+    const waitMs = this.#open ? this.#deliver() : Infinity;
+    this.parts.mover.look();
+    return waitMs;
   }
 
   close(): void {
@@ -49,8 +58,9 @@ export class Scheduler implements Service {
   }
 
   #deliver(): number {
-    const { sources, delivery } = this.parts;
-    if (this.parts.watermarks.isHeldBack) return RETRY_MS;
+    const { sources, delivery, mover } = this.parts;
+    // Room is what a move is to make.
+    if (this.parts.watermarks.isHeldBack && !mover.isActive) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
     let waitMs = Infinity;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
@@ -65,6 +75,7 @@ export class Scheduler implements Service {
 
   #pause(): Promise<void> {
     this.#open = false;
+    this.parts.mover.stop();
     return new Promise((resolve) => this.#paused.push(resolve));
   }
 }

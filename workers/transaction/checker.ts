@@ -325,7 +325,7 @@ export class Checker implements Service {
   *#narrow(): Job {
     const { open, cursor, end } = this.#ledger;
     if (end - cursor <= Math.max(this.boot.windowMax, 4 * open.count)) return;
-    yield* this.#move(open.physical((open.first + open.length) >>> 1));
+    yield* this.#move(open.physical((open.first + open.length) >>> 1) + 1);
   }
 
   *#moveBelow(offset: number, done: (reached: number) => void): Job {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import type { AppendGate } from '../../../plugins/commitlog/contract.js';
+import { systemClock } from '../../../kernel/base/clock.js';
+import type { AppendGate, StoreState } from '../../../plugins/commitlog/contract.js';
 import { DelayLevels } from '../../../plugins/schedule/delays.js';
+import { TimerPlacement } from '../../../plugins/schedule/timers.js';
 import { FinalMessages } from '../../../plugins/transaction/final-message.js';
 import { HalfRecord } from '../../../plugins/transaction/half-record.js';
 import type { Ending } from '../../../plugins/transaction/ending.js';
@@ -67,7 +69,8 @@ function put(half: Buffer): { ring: OneRecord; handed: unknown } {
   const ring = new OneRecord();
   const record = new HalfRecord();
   assert.ok(record.load(half));
-  const finals = new FinalMessages(ring as unknown as AppendGate, new DelayLevels(defaultOptions()));
+  const timers = new TimerPlacement({} as StoreState, defaultOptions(), systemClock);
+  const finals = new FinalMessages(ring as unknown as AppendGate, new DelayLevels(defaultOptions(), timers));
   return { ring, handed: finals.put(record, undefined as unknown as Ending) };
 }
 
