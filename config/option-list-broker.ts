@@ -121,6 +121,18 @@ export const servingOptions = [
     max: LONG_MAX,
   }),
   flag('filterSupportRetry', false, 'applies the filter to messages that are consumed again'),
+  integer('transactionTimeOut', 6000, 'ms', 'that a half message is old before its producers are asked about it'),
+  integer('transactionCheckInterval', 60_000, 'ms', 'between two looks at half messages that nobody decided', {
+    min: 1,
+  }),
+  integer('transactionCheckMax', 15, 'questions', 'about a half message before it goes to TRANS_CHECK_MAX_TIME_TOPIC'),
+  integer(
+    'transactionOpenMax',
+    2_000_000,
+    'messages',
+    'half messages that nobody decided, some 60 bytes of memory each; beyond, new ones are refused',
+    { min: 1 },
+  ),
   flag('rejectTransactionMessage', false, 'refuses transactional messages'),
   flag('aclEnable', false, 'checks signatures and permissions', {
     refused: [
@@ -134,7 +146,6 @@ const THREADS = 'requests are answered on one event loop: there is no thread poo
 const QUEUES =
   'there is no queue before a thread pool: waiting is bounded in bytes by sendWaitBytesMax and heldPullsMax';
 const COMMERCIAL = "counters of the vendor's own bills";
-const TRANSACTION = 'not yet: transactional messages are refused';
 
 /** Read, and without meaning here (4.9: BrokerConfig). */
 export const ignoredBrokerOptions = [
@@ -176,9 +187,6 @@ export const ignoredBrokerOptions = [
   ignoredInteger('waitTimeMillsInPullQueue', 5000, QUEUES),
   ignoredInteger('waitTimeMillsInHeartbeatQueue', 31_000, QUEUES),
   ignoredInteger('waitTimeMillsInTransactionQueue', 3000, QUEUES),
-  ignoredInteger('transactionTimeOut', 6000, TRANSACTION),
-  ignoredInteger('transactionCheckMax', 15, TRANSACTION),
-  ignoredInteger('transactionCheckInterval', 60_000, TRANSACTION),
   ignoredFlag('storeReplyMessageEnable', true, 'not yet: replies to messages'),
   ignoredFlag('enableDetailStat', true, 'not yet: statistics'),
   ignoredFlag('autoDeleteUnusedStats', false, 'not yet: statistics'),

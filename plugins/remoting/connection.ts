@@ -66,6 +66,10 @@ export class SocketConnection implements Connection {
     this.lastWriteMonoMs = nowMonoMs;
   }
 
+  get backlogBytes(): number {
+    return this.socket.writableLength;
+  }
+
   get outbound(): Buffer {
     return this.#slab;
   }

@@ -36,6 +36,8 @@ export interface Connection {
   /** Bytes of the peer's address, 4 or 16, for the born host of a record. */
   readonly remoteAddress: Buffer;
   readonly closed: boolean;
+  /** Written and not yet taken by the peer. */
+  readonly backlogBytes: number;
   /** Milliseconds on the monotonic clock of the last byte received. */
   readonly lastReadMonoMs: number;
   reply(request: Pick<Request, 'opaque' | 'serialize' | 'oneway'>, reply: Reply): void;

@@ -1,20 +1,15 @@
-import { join } from 'node:path';
 import { inject, injectable } from '../../kernel/container.js';
-import { Pool } from '../../kernel/threads/contract.js';
 import { Logger, Options } from '../../kernel/tokens.js';
 import { decodeDelayOffsetTable, encodeDelayOffsetTable } from '../../protocol/bodies/consumer-offset.js';
 import { SystemTopic } from '../../protocol/message/names.js';
-import { nodeFiles } from '../../store/files/node-files.js';
-import { ConfigFile } from '../../store/metadata/config-file.js';
-import { replaceFileOn } from '../../workers/pool/handle.js';
 import { StoreStatus } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
+import { DelayOffsetsFile } from './delay-offsets-file.js';
 import { DelayLevels } from './delays.js';
 
 /** `delayOffset.json`: how far each delay level is, on disk. */
 @injectable()
 export class DelayOffsets {
-  readonly #file: ConfigFile;
   #saving: NodeJS.Timeout | undefined;
   /** Progress of some moment, and the log's end then: it waits until that is synced. */
   #noted: { readonly content: string; readonly end: number } | undefined;
@@ -24,22 +19,18 @@ export class DelayOffsets {
     @inject(Queues) private readonly queues: Queues,
     @inject(StoreStatus) private readonly store: StoreStatus,
     @inject(Options) private readonly options: Options,
-    @inject(Pool) pool: Pool,
+    @inject(DelayOffsetsFile) private readonly file: DelayOffsetsFile,
     @inject(Logger) private readonly logger: Logger,
-  ) {
-    const path = options.memory ? undefined : join(options.storePathRootDir, 'config', 'delayOffset.json');
-    const place = { path, commitLogDir: options.storePathCommitLog };
-    this.#file = new ConfigFile(place, nodeFiles, replaceFileOn(pool), logger);
-  }
+  ) {}
 
   load(): void {
-    const stored = this.#file.load((content) => decodeDelayOffsetTable(content));
+    const stored = this.file.load((content) => decodeDelayOffsetTable(content));
     for (const [level, offset] of stored ?? []) this.levels.setOffset(level, this.#corrected(level, offset));
     this.#nameUndelivered();
   }
 
   saveRegularly(): void {
-    this.#saving = setInterval(() => void this.#saveSynced(), this.options.flushDelayOffsetInterval);
+    this.#saving = setInterval(() => void this.saveSynced(), this.options.flushDelayOffsetInterval);
   }
 
   /** Saves the progress of now, when `sync` has brought to disk what was delivered. */
@@ -50,7 +41,7 @@ export class DelayOffsets {
     await this.#save(content);
   }
 
-  /** What was delivered is synced right after this, unless the log takes no more. */
+  /** What was delivered is synced, unless the log takes no more. */
   async close(): Promise<void> {
     clearInterval(this.#saving);
     if (!this.store.failed) await this.#save(this.#content());
@@ -85,7 +76,7 @@ export class DelayOffsets {
    * Progress reaches the disk behind the deliveries that it counts, never before: a power cut would take those back, and nothing
    * would deliver them again (4.9 writes it as it is).
    */
-  async #saveSynced(): Promise<void> {
+  async saveSynced(): Promise<void> {
     // In this order: what is counted lies before the end.
     this.#noted ??= { content: this.#content(), end: this.store.appended };
     if (this.store.flushed < this.#noted.end) return;
@@ -100,7 +91,7 @@ export class DelayOffsets {
 
   async #save(content: string): Promise<void> {
     try {
-      await this.#file.save(() => content);
+      await this.file.save(() => content);
     } catch {
       // The file says so itself, and is tried again.
     }

@@ -89,6 +89,8 @@ export class Schedule implements PluginMain {
 
   async stop(): Promise<void> {
     await this.#service?.stop();
+    // A power cut must not take deliveries that the saved progress counts. When this fails the store has failed, and neither is saved.
+    await this.flush.flushNow().catch(() => undefined);
     await this.offsets.close();
     await this.timerFile.close();
   }

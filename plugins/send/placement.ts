@@ -19,6 +19,11 @@ const NOT_OF_HALVES = [
   PropertyName.TRANSACTION_CHECK_TIMES,
 ].map((name) => Buffer.from(name));
 
+/** Of a delayed message; the same of an earlier delay would be taken for these. */
+const NOT_OF_DELAYED = [PropertyName.DELAY_TIME_LEVEL, PropertyName.REAL_TOPIC, PropertyName.REAL_QUEUE_ID].map(
+  (name) => Buffer.from(name),
+);
+
 /** Delayed messages and halves of transactions are stored in a topic of the system, with a note where they are to go. */
 @injectable()
 export class Placement {
@@ -74,6 +79,8 @@ export class Placement {
       scan.put({ [PropertyName.DELAY_TIME_LEVEL]: String(delayLevel) });
       return true;
     }
+    const { buffer, propertiesStart, propertiesEnd } = work.fields;
+    scan.keepAllBut(NOT_OF_DELAYED, buffer, propertiesStart, propertiesEnd);
     put(work, scan, this.delays.place(work.topic, work.queueId, delayLevel));
     return true;
   }

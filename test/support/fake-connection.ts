@@ -30,6 +30,7 @@ export class FakeConnection implements Connection {
   closed = false;
   closeReason: string | undefined;
   lastReadMonoMs = 0;
+  backlogBytes = 0;
   pauses = 0;
 
   /** `host`: the listener whose close listeners are to hear of the end. */

@@ -3,9 +3,9 @@ import { StoreEnd } from '../../kernel/ring/store-end.js';
 import type { ServiceContext } from '../../kernel/threads/service.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { PropertyName } from '../../protocol/message/properties.js';
+import { recordCopy, writeRecordCopy, type RecordCopy } from '../../protocol/message/record-copy.js';
 import { physicalOffsetAt, queueOffsetAt } from '../../protocol/message/stamped.js';
 import type { Question, TransactionBoot } from './contract.js';
-import { halfCopy, writeHalfCopy, type HalfCopy } from './half-record.js';
 import type { HalfLedger } from './ledger.js';
 import { HalfState } from './open-halves.js';
 import { OpWriter, type OpReason } from './op-record.js';
@@ -88,7 +88,7 @@ export class Appends {
     const origin = open.origin(at);
     const noted: Record<string, number> = { [PropertyName.TRANSACTION_PREPARED_QUEUE_OFFSET]: origin };
     if (ask) noted[PropertyName.TRANSACTION_CHECK_TIMES] = open.checks(at) + 1;
-    const copy = halfCopy(record, SystemTopic.TRANS_HALF, noted);
+    const copy = recordCopy(record, SystemTopic.TRANS_HALF, noted);
     const result = this.#put(copy, SystemTopic.TRANS_HALF, { kind: 'copy', half: open.offset(at), origin, ask });
     if (result === 'put') open.setState(at, HalfState.moving);
     return result;
@@ -98,7 +98,7 @@ export class Appends {
   expire(at: number, record: Buffer): Put {
     const { open } = this.ledger;
     const topic = SystemTopic.TRANS_CHECK_MAX_TIME;
-    const result = this.#put(halfCopy(record, topic, {}), topic, { kind: 'expiry', half: open.offset(at) });
+    const result = this.#put(recordCopy(record, topic, {}), topic, { kind: 'expiry', half: open.offset(at) });
     if (result === 'put') open.setState(at, HalfState.moving);
     return result;
   }
@@ -144,12 +144,12 @@ export class Appends {
     return refused;
   }
 
-  #put(copy: HalfCopy | undefined, topic: string, pending: PendingCopy | PendingExpiry): Put {
+  #put(copy: RecordCopy | undefined, topic: string, pending: PendingCopy | PendingExpiry): Put {
     if (copy === undefined || !this.#end.canEverFit(copy.bytes)) return 'impossible';
     const row = this.#end.row(topic, 0);
     const at = row < 0 ? -1 : this.#end.reserve(copy.bytes);
     if (at < 0) return 'full';
-    writeHalfCopy(copy, this.#end.bytes, at);
+    writeRecordCopy(copy, this.#end.bytes, at);
     this.#end.commit(copy.bytes, row, 1, pending);
     return 'put';
   }

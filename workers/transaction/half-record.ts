@@ -1,12 +1,6 @@
 import { readInt64 } from '../../protocol/int64.js';
 import { SystemTopic } from '../../protocol/message/names.js';
-import {
-  BORN_TIMESTAMP_AT,
-  measure,
-  PROPERTIES_BYTES_MAX,
-  QUEUE_OFFSET_AT,
-  TOTAL_SIZE_AT,
-} from '../../protocol/message/record.js';
+import { BORN_TIMESTAMP_AT, measure, QUEUE_OFFSET_AT } from '../../protocol/message/record.js';
 import { propertyOf, PropertyName } from '../../protocol/message/properties.js';
 import type { HalfFacts } from './open-halves.js';
 
@@ -45,43 +39,4 @@ function dueMs(immunity: string | undefined, bornMs: number, nowMs: number, time
 /** 4.9: Long#parseLong. */
 function whole(text: string | undefined): number | undefined {
   return text !== undefined && /^[+-]?\d{1,18}$/.test(text) ? Number(text) : undefined;
-}
-
-/** A stored half as it is stored once more: what the log's writer does not stamp stays as it is, except for these. */
-export interface HalfCopy {
-  readonly record: Buffer;
-  readonly topic: Buffer;
-  readonly properties: Buffer;
-  readonly bytes: number;
-}
-
-/** Undefined when its properties have no room for what is noted. */
-export function halfCopy(record: Buffer, topic: string, noted: Readonly<Record<string, number>>): HalfCopy | undefined {
-  const layout = measure(record, 0);
-  const properties = withNoted(record.toString('latin1', layout.propertiesAt), noted);
-  const topicBytes = Buffer.from(topic, 'latin1');
-  if (properties.length > PROPERTIES_BYTES_MAX) return undefined;
-  const bytes = layout.totalBytes + topicBytes.length - layout.topicBytes + properties.length - layout.propertiesBytes;
-  return { record, topic: topicBytes, properties: Buffer.from(properties, 'latin1'), bytes };
-}
-
-/** Writes it to `at`, where `bytes` bytes are free. */
-export function writeHalfCopy({ record, topic, properties, bytes }: HalfCopy, target: Buffer, at: number): void {
-  const { topicAt } = measure(record, 0);
-  record.copy(target, at, 0, topicAt - 1);
-  target.writeInt32BE(bytes, at + TOTAL_SIZE_AT);
-  let to = target.writeInt8(topic.length, at + topicAt - 1);
-  to += topic.copy(target, to);
-  to = target.writeInt16BE(properties.length, to);
-  properties.copy(target, to);
-}
-
-/** In Latin-1, so that bytes which are no UTF-8 stay as they are. */
-function withNoted(text: string, noted: Readonly<Record<string, number>>): string {
-  const names = Object.keys(noted);
-  if (names.length === 0) return text;
-  const kept = text
-    .split('\u0002')
-    .filter((entry) => entry !== '' && !names.some((name) => entry.startsWith(`${name}\u0001`)));
-  return [...kept, ...names.map((name) => `${name}\u0001${noted[name]}`)].join('\u0002');
 }

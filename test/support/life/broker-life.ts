@@ -1,4 +1,4 @@
-import type { DependencyContainer } from 'tsyringe';
+import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import { createRootContainer, inject, injectable } from '../../../kernel/container.js';
 import type { PluginMain, PluginManifest } from '../../../kernel/plugin.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
@@ -36,6 +36,11 @@ export interface LifeWishes {
   readonly replace: ReplaceFile;
   readonly tamper?: Tamper;
   readonly without?: readonly ('flush' | 'reput')[];
+  /** Plugins that run besides, after the store's. */
+  readonly more?: readonly PluginManifest[];
+  /** Called after all plugins were set up: puts twins in the places of what would touch this machine. */
+  readonly prepare?: (container: DependencyContainer) => void;
+  readonly options?: Partial<Options>;
 }
 
 /** Small files, so that a short life rolls many of them. */
@@ -99,7 +104,7 @@ export class BrokerLife {
   readonly threads: HandThreads;
   readonly logger = recordingLogger();
   readonly #container: DependencyContainer;
-  readonly #mains: PluginMain[] = [];
+  readonly #mains = new Map<string, PluginMain>();
   readonly topics: TopicTable;
   readonly offsets: OffsetTable;
 
@@ -116,7 +121,7 @@ export class BrokerLife {
 
   private constructor(private readonly wishes: LifeWishes) {
     const { files, clock, sync, replace, tamper } = wishes;
-    const options = sync ? optionsOf.sync : optionsOf.async;
+    const options = { ...(sync ? optionsOf.sync : optionsOf.async), ...wishes.options };
     this.threads = new HandThreads(clock.quiet, this.logger, tamper);
     this.#container = createRootContainer();
     this.#container.registerInstance(Options, options);
@@ -149,6 +154,14 @@ export class BrokerLife {
     return this.#container.resolve<LogReader>(LogReader);
   }
 
+  get<T>(token: InjectionToken<T>): T {
+    return this.#container.resolve<T>(token);
+  }
+
+  main(plugin: string): PluginMain {
+    return this.#mains.get(plugin)!;
+  }
+
   mark(slot: Watermark): number {
     return this.store.watermarks.get(slot);
   }
@@ -167,21 +180,23 @@ export class BrokerLife {
     await this.offsets.persist().catch(() => undefined);
     const { clock, files } = this.wishes;
     const stopAll = async (): Promise<void> => {
-      for (const main of [...this.#mains].reverse()) await main.stop?.();
+      for (const main of [...this.#mains.values()].reverse()) await main.stop?.();
     };
     await clock.during('stopping', () => files.isOff, stopAll);
   }
 
   async #start(): Promise<void> {
-    const { files, without } = this.wishes;
-    const manifests = [commitlog, reput, flush].filter(({ name }) => without?.includes(name as never) !== true);
+    const { files, without, more = [], prepare } = this.wishes;
+    const own = [commitlog, reput, flush].filter(({ name }) => without?.includes(name as never) !== true);
+    const manifests = [...own, ...more];
     for (const manifest of manifests) await this.#setUp(manifest);
+    prepare?.(this.#container);
     const { commitLog, consumeQueue, config, temporary } = this.store.paths;
     for (const dir of [commitLog, consumeQueue, config, temporary]) files.makeDir(dir);
     for (const manifest of manifests) {
       const main = this.#container.resolve<PluginMain>(manifest.main as never);
       await main.start?.();
-      this.#mains.push(main);
+      this.#mains.set(manifest.name, main);
     }
     this.threads.holdKicks('commitlog');
     this.topics.load();

@@ -6,11 +6,13 @@ import type { RunningService, Service, ServiceContext, ServiceFactory } from '..
 import appender from '../../../workers/commitlog/entry.js';
 import flusher from '../../../workers/flush/entry.js';
 import dispatcher from '../../../workers/reput/entry.js';
+import scheduler from '../../../workers/schedule/entry.js';
 
 const factories: Readonly<Record<string, ServiceFactory<never>>> = {
   commitlog: appender,
   flush: flusher,
   reput: dispatcher,
+  schedule: scheduler,
 };
 const STEPS_MAX = 10_000;
 
@@ -44,6 +46,10 @@ export class HandThreads implements ThreadHost {
   /** One step now, if the service runs. */
   step(name: string): void {
     this.#services.get(name)?.step();
+  }
+
+  callsOf<T>(name: string): T {
+    return this.#services.get(name)!.calls as T;
   }
 
   /** Steps whoever asked for its turn by now, and whoever did not get one yet. */

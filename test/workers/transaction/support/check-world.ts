@@ -64,7 +64,7 @@ export class CheckWorld implements Disposable {
   }
 
   /** A half message as a producer's send stores it; returns its queue offset. */
-  half(properties: Readonly<Record<string, string>> = {}): number {
+  half(properties: Readonly<Record<string, string>> = {}, body = Buffer.from('body')): number {
     const text = propertyText({
       TRAN_MSG: 'true',
       PGROUP: 'PG',
@@ -73,7 +73,12 @@ export class CheckWorld implements Disposable {
       REAL_TOPIC: 'T',
       REAL_QID: '3',
     });
-    return this.#append({ topic: SystemTopic.TRANS_HALF, properties: text, bornTimestamp: this.clock.wallMs() });
+    return this.#append({
+      topic: SystemTopic.TRANS_HALF,
+      properties: text,
+      bornTimestamp: this.clock.wallMs(),
+      body,
+    });
   }
 
   /** An op as the end of a transaction stores it. */
@@ -105,23 +110,31 @@ export class CheckWorld implements Disposable {
   /** A scan with these groups alive, to its end; `timeMs` after the last one. */
   async scan(timeMs = 1000, groups: readonly string[] = ['PG']): Promise<readonly Question[]> {
     this.clock.advance(timeMs);
-    let ended = false;
-    const scan = this.checker.calls.scan(groups).then(() => (ended = true));
     const questions: Question[] = [];
-    for (let i = 0; !ended && i < ROUNDS_MAX; i++) {
-      this.rest();
-      questions.push(...this.checker.calls.takeQuestions(1000));
-      await Promise.resolve();
-    }
-    await scan;
-    this.rest();
+    await this.#ended(this.checker.calls.scan(groups), () => questions.push(...this.checker.calls.takeQuestions(1000)));
     return questions;
   }
 
-  async moveBelow(offset: number): Promise<number> {
-    const moved = this.checker.calls.moveBelow(offset);
+  moveBelow(offset: number): Promise<number> {
+    return this.#ended(this.checker.calls.moveBelow(offset));
+  }
+
+  /** What came last is read, too. */
+  readAll(): void {
+    this.clock.advance(1000);
     this.rest();
-    return moved;
+  }
+
+  async #ended<T>(call: Promise<T>, between: () => void = () => undefined): Promise<T> {
+    let ended = false;
+    void call.then(() => (ended = true));
+    for (let i = 0; !ended && i < ROUNDS_MAX; i++) {
+      this.rest();
+      between();
+      await Promise.resolve();
+    }
+    this.rest();
+    return call;
   }
 
   /** The thread died, or the process; `words` are what the next life is told. */

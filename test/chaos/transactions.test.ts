@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../../kernel/base/clock.js';
+import { sized } from '../support/size.js';
+import { until } from '../support/until.js';
+import type { BrokerProcess } from './support/broker-process.js';
+import { endingsOf, Lives } from './support/lives.js';
+import { chaosTest, createTopic, type Scene } from './support/scene.js';
+import { TransactionCheck } from './support/transaction-check.js';
+import { TransactionLoad, type TransactionShape } from './support/transaction-load.js';
+
+const TRANSACTIONS = sized(1000, 20_000);
+const ROUND_MAX_MS = 1200;
+const SETTLE_LIMIT_MS = 60_000;
+const CHECK_MAX = 15;
+const settings = { transactionTimeOut: 300, transactionCheckInterval: 300, transactionCheckMax: CHECK_MAX };
+const shape: TransactionShape = { topic: 'T', queues: 4, groups: ['P', 'Q'] };
+
+describe('transactions', () => {
+  const topologies = [
+    ['dedicated', TRANSACTIONS, sized(6, 20)],
+    ['fused', TRANSACTIONS / 5, sized(2, 10)],
+  ] as const;
+  for (const [topology, transactions, rounds] of topologies)
+    chaosTest(
+      `${topology}: committed ones are delivered, rolled back ones never, undecided ones given up, over kills and stops`,
+      (scene) => endings(scene, topology, transactions, rounds),
+    );
+});
+
+async function endings(scene: Scene, topology: string, transactions: number, rounds: number): Promise<void> {
+  const broker = scene.broker({ ...settings, topology });
+  const load = new TransactionLoad(shape, scene.random);
+  const lives = new Lives(broker);
+  await lives.start(false);
+  await createTopic(broker.port, shape.topic, shape.queues);
+  for (const how of endingsOf(scene.random, rounds)) {
+    await round(scene, broker, load, Math.ceil(transactions / rounds), how);
+    await lives.start(how === 'kill');
+  }
+  const instances = await load.connect(broker.port);
+  await load.run(instances, Math.max(0, transactions - load.acked));
+  await allSettle(broker, load, lives);
+}
+
+/** Begins transactions, kills a producer of each group in the middle, and ends the broker while all that goes on or a moment later. */
+async function round(
+  scene: Scene,
+  broker: BrokerProcess,
+  load: TransactionLoad,
+  count: number,
+  how: 'kill' | 'stop',
+): Promise<void> {
+  const { random } = scene;
+  const signal = how === 'kill' ? 'SIGKILL' : 'SIGTERM';
+  const instances = await load.connect(broker.port);
+  const resetAt = random.below(count);
+  const endAt = random.chance(0.3) ? 1 + random.below(Math.ceil(count / 2)) : Infinity;
+  let ends = false;
+  await load.run(instances, count, (acked) => {
+    if (acked === resetAt) for (const [first] of instances) first!.reset();
+    if (acked !== endAt) return;
+    ends = true;
+    broker.signal(signal);
+  });
+  const endMs = systemClock.monoMs() + random.below(ROUND_MAX_MS);
+  await until(() => ends || systemClock.monoMs() >= endMs, 'the moment of the end');
+  if (!ends) broker.signal(signal);
+  const { code } = await broker.ended();
+  assert.equal(code, how === 'kill' ? null : 0, `the broker was to end by ${signal}`);
+}
+
+async function allSettle(broker: BrokerProcess, load: TransactionLoad, lives: Lives): Promise<void> {
+  let check = await TransactionCheck.read(load, broker.port);
+  const settled = async (): Promise<boolean> => {
+    check = await TransactionCheck.read(load, broker.port);
+    return check.missing().length === 0;
+  };
+  await until(settled, 'every transaction comes to its end', SETTLE_LIMIT_MS).catch((error: unknown) => {
+    const missing = check.missing();
+    const first = missing.slice(0, 5).join('\n');
+    throw new Error(`${String(error)}; ${missing.length} of ${load.acked} do not:\n${first}`);
+  });
+  const repeats = check.result(lives, CHECK_MAX);
+  const asked = load.transactions.reduce((sum, transaction) => sum + transaction.asked, 0);
+  process.stderr.write(
+    `    ${load.acked} halves, ${check.delivered} delivered, ${check.givenUp} given up, ${repeats} again; ${asked} questions\n`,
+  );
+}
