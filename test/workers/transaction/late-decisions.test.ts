@@ -76,7 +76,9 @@ describe('the transaction check, when a decision comes late', () => {
     world.restart();
     assert.deepEqual(await world.scan(), []);
     assert.deepEqual(world.ops(), [0, 1]);
+    world.readAll();
     assert.equal(world.open, 0);
+    assert.equal(world.halves().length, 2);
   });
 
   it('asks nobody when the end is read before the op of the copy could be stored', async () => {
