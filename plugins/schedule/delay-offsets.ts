@@ -41,7 +41,7 @@ export class DelayOffsets {
     await this.#save(content);
   }
 
-  /** What was delivered is synced right after this, unless the log takes no more. */
+  /** What was delivered is synced, unless the log takes no more. */
   async close(): Promise<void> {
     clearInterval(this.#saving);
     if (!this.store.failed) await this.#save(this.#content());

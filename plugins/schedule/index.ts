@@ -6,6 +6,7 @@ import { DelayOffsets } from './delay-offsets.js';
 import { DelayLevels } from './delays.js';
 import { Schedule } from './main.js';
 import { TimerFile } from './timer-file.js';
+import { TimerProgressFile } from './timer-progress-file.js';
 import { TimerPlacement } from './timers.js';
 
 export const manifest: PluginManifest = {
@@ -19,6 +20,7 @@ export const manifest: PluginManifest = {
     container.register(Delays, { useToken: DelayLevels });
     container.register(DelayOffsetsFile, { useClass: DelayOffsetsFile }, single);
     container.register(DelayOffsets, { useClass: DelayOffsets }, single);
+    container.register(TimerProgressFile, { useClass: TimerProgressFile }, single);
     container.register(TimerFile, { useClass: TimerFile }, single);
     container.register(TimerPlacement, { useClass: TimerPlacement }, single);
     container.register(Timers, { useToken: TimerPlacement });

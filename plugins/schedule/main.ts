@@ -78,17 +78,19 @@ export class Schedule implements PluginMain {
     if (this.#service === undefined) return;
     try {
       await this.#calls.pause();
-      await this.timerFile.note();
     } catch (error) {
       this.logger.warn(
         { error: messageOf(error) },
         'delayed messages that were on their way may be delivered again after the next start',
       );
     }
+    await this.timerFile.note();
   }
 
   async stop(): Promise<void> {
     await this.#service?.stop();
+    // A power cut must not take deliveries that the saved progress counts. When this fails the store has failed, and neither is saved.
+    await this.flush.flushNow().catch(() => undefined);
     await this.offsets.close();
     await this.timerFile.close();
   }

@@ -1,21 +1,17 @@
-import { join } from 'node:path';
 import { inject, injectable } from '../../kernel/container.js';
 import { messageOf } from '../../kernel/base/errors.js';
-import { Pool, type Remote } from '../../kernel/threads/contract.js';
+import type { Remote } from '../../kernel/threads/contract.js';
 import { Logger, Options } from '../../kernel/tokens.js';
 import { SystemTopic } from '../../protocol/message/names.js';
-import { nodeFiles } from '../../store/files/node-files.js';
-import { ConfigFile } from '../../store/metadata/config-file.js';
 import { decodeTimerProgress } from '../../store/schedule/timer-progress.js';
-import { replaceFileOn } from '../../workers/pool/handle.js';
 import type { ScheduleCalls, TimerSnapshot } from '../../workers/schedule/contract.js';
 import { StoreStatus } from '../commitlog/contract.js';
 import { Queues } from '../reput/contract.js';
+import { TimerProgressFile } from './timer-progress-file.js';
 
 /** `timerProgress.json`: which messages with a delivery time of their own are pending, on disk and for the service's next life. */
 @injectable()
 export class TimerFile {
-  readonly #file: ConfigFile;
   #calls: Remote<ScheduleCalls> | undefined;
   #latest: TimerSnapshot = { content: undefined, done: 0 };
   #saving: NodeJS.Timeout | undefined;
@@ -27,12 +23,9 @@ export class TimerFile {
     @inject(Queues) private readonly queues: Queues,
     @inject(StoreStatus) private readonly store: StoreStatus,
     @inject(Options) private readonly options: Options,
-    @inject(Pool) pool: Pool,
+    @inject(TimerProgressFile) private readonly file: TimerProgressFile,
     @inject(Logger) private readonly logger: Logger,
-  ) {
-    const path = options.memory ? undefined : join(options.storePathRootDir, 'config', 'timerProgress.json');
-    this.#file = new ConfigFile({ path }, nodeFiles, replaceFileOn(pool), logger);
-  }
+  ) {}
 
   load(): void {
     this.#latest = { content: this.#load(), done: 0 };
@@ -45,7 +38,7 @@ export class TimerFile {
   }
 
   saveRegularly(): void {
-    this.#saving = setInterval(() => void this.#saveSynced(), this.options.flushDelayOffsetInterval);
+    this.#saving = setInterval(() => void this.saveSynced(), this.options.flushDelayOffsetInterval);
   }
 
   /** Saves what is pending now, when `sync` has brought to disk what was delivered. */
@@ -66,17 +59,17 @@ export class TimerFile {
     }
   }
 
-  /** What was delivered is synced right after this, unless the log takes no more. */
+  /** What was delivered is synced, unless the log takes no more. */
   async close(): Promise<void> {
     if (!this.store.failed) await this.#save(this.#latest.content);
-    await this.#file.settled();
+    await this.file.settled();
   }
 
   #load(): string | undefined {
     const [first, end] = [this.queues.minOffset(SystemTopic.TIMER, 0), this.queues.maxOffset(SystemTopic.TIMER, 0)];
     let problem = 'there is none';
     try {
-      const stored = this.#file.load((content) => ({ text: content.toString(), ...decodeTimerProgress(content) }));
+      const stored = this.file.load((content) => ({ text: content.toString(), ...decodeTimerProgress(content) }));
       if (stored !== undefined && stored.end <= end) return stored.text;
       if (stored !== undefined) problem = `it is of another store: it counts ${stored.end} messages, there are ${end}`;
     } catch (error) {
@@ -96,7 +89,7 @@ export class TimerFile {
   }
 
   /** Behind the deliveries that it counts, never before: a power cut would take those back, and nothing would deliver them again. */
-  async #saveSynced(): Promise<void> {
+  async saveSynced(): Promise<void> {
     try {
       // In this order: what was delivered lies before the end.
       const { content } = await this.#look();
@@ -113,7 +106,7 @@ export class TimerFile {
   async #save(content: string | undefined): Promise<void> {
     if (content === undefined || content === this.#saved) return;
     try {
-      await this.#file.save(() => content);
+      await this.file.save(() => content);
       this.#saved = content;
     } catch {
       // The file says so itself, and is tried again.

@@ -19,7 +19,7 @@ const settings: Settings = {
   // Deletes nothing of the short log.
   fileReservedTime: 72,
 };
-const shape: DelayShape = { topic: 'T', queues: 4, levelsMs, anyDelayMaxMs: 0 };
+const shape: DelayShape = { topic: 'T', queues: 4, levelsMs, anyDelayMaxMs: 4000 };
 
 describe('delayed messages', () => {
   const topologies = [

@@ -10,7 +10,7 @@ import { TransactionLoad, type TransactionShape } from './support/transaction-lo
 
 const TRANSACTIONS = sized(1000, 20_000);
 const ROUND_MAX_MS = 1200;
-const SETTLE_LIMIT_MS = 90_000;
+const SETTLE_LIMIT_MS = 60_000;
 const CHECK_MAX = 15;
 const settings = { transactionTimeOut: 300, transactionCheckInterval: 300, transactionCheckMax: CHECK_MAX };
 const shape: TransactionShape = { topic: 'T', queues: 4, groups: ['P', 'Q'] };

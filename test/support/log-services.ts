@@ -6,7 +6,6 @@ import { QueueTable } from '../../kernel/ring/queue-table.js';
 import { Doorbell } from '../../kernel/ring/wait.js';
 import { Watermark, Watermarks } from '../../kernel/ring/watermarks.js';
 import { RingWriter } from '../../kernel/ring/writer.js';
-import type { BellAddress } from '../../kernel/threads/contract.js';
 import type { Service } from '../../kernel/threads/service.js';
 import { physicalOffsetAt, queueOffsetAt } from '../../protocol/message/stamped.js';
 import type { StoreFiles } from '../../store/files/contract.js';
@@ -22,7 +21,7 @@ import { recordingLogger } from './recording-logger.js';
 import { testRecord, type TestRecord } from './records.js';
 
 export const STORE = '/store';
-const BELLS = { network: 0, flush: 1, reput: 2, service: 3, commitlog: 4 } as const;
+const BELLS = { network: 0, flush: 1, reput: 2, service: 3 } as const;
 
 /** What became of a unit that was put into the ring. */
 export interface Settled {
@@ -37,10 +36,10 @@ export interface LogServicesOptions {
   readonly segmentBytes?: number;
   readonly ringBytes?: number;
   readonly ringSlots?: number;
+  /** Of the service's ring; as many as the other one when left out. */
+  readonly serviceSlots?: number;
   readonly queueFileBytes?: number;
   readonly clearAheadBytes?: number;
-  /** Of a service that stores messages itself. */
-  readonly serviceRing?: RingMemory;
 }
 
 /** The log's services without threads, over one set of shared memory: each test steps them itself, on a clock that stands still. */
@@ -55,7 +54,7 @@ export class LogServices {
   readonly writer: RingWriter;
   /** Of a service that stores messages itself. */
   readonly serviceRing: RingMemory;
-  readonly #bells = new Int32Array(new SharedArrayBuffer(5 * Doorbell.wordsPerBell * 4));
+  readonly #bells = new Int32Array(new SharedArrayBuffer(4 * Doorbell.wordsPerBell * 4));
   readonly #queueFileBytes: number;
   readonly #clearAheadBytes: number;
   readonly #open: Service[] = [];
@@ -65,15 +64,15 @@ export class LogServices {
     segmentBytes = 4096,
     ringBytes = 65_536,
     ringSlots = 64,
+    serviceSlots = ringSlots,
     queueFileBytes = 200,
     clearAheadBytes = 0,
-    serviceRing = allocateRing(ringBytes, ringSlots),
   }: LogServicesOptions) {
-    this.serviceRing = serviceRing;
     this.#clearAheadBytes = clearAheadBytes;
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
+    this.serviceRing = allocateRing(ringBytes, serviceSlots);
     this.#queueFileBytes = queueFileBytes;
   }
 
@@ -106,12 +105,12 @@ export class LogServices {
           log: this.log,
           clearAheadBytes: this.#clearAheadBytes,
           rings: [
-            { memory: this.ring, producer: this.bell('network') },
-            { memory: this.serviceRing, producer: this.bell('service') },
+            { memory: this.ring, producer: this.#bell('network') },
+            { memory: this.serviceRing, producer: this.#bell('service') },
           ],
           watermarks: this.watermarks.memory,
           queueTable: this.table.memory,
-          followers: [this.bell('flush'), this.bell('reput')],
+          followers: [this.#bell('flush'), this.#bell('reput')],
         },
         { clock: this.clock, logger: this.logger },
       ),
@@ -129,7 +128,7 @@ export class LogServices {
           intervalMs: 500,
           leastPages: 4,
           thoroughIntervalMs: 10_000,
-          followers: [this.bell('network'), this.bell('reput')],
+          followers: [this.#bell('network'), this.#bell('reput')],
           ...changes,
         },
         { clock: this.clock, logger: this.logger },
@@ -154,7 +153,7 @@ export class LogServices {
           arrivals: this.arrivals,
           visibleWhenFlushed: false,
           syncIntervalMs: 1000,
-          followers: [this.bell('network')],
+          followers: [this.#bell('network')],
           topicFollowers: [],
           ...changes,
         },
@@ -166,8 +165,8 @@ export class LogServices {
 
   /** The end of a service that stores messages through `serviceRing`. */
   serviceEnd(): StoreEndMemory {
-    const mailbox = Mailbox.allocate(this.bell('network'));
-    return { ring: this.serviceRing, writer: this.bell('commitlog'), queueTable: this.table.memory, mailbox };
+    const mailbox = Mailbox.allocate(this.#bell('network'));
+    return { ring: this.serviceRing, writer: this.#bell('network'), queueTable: this.table.memory, mailbox };
   }
 
   /** Puts the records into the ring as one unit, without publishing it; false when the ring is full. */
@@ -221,7 +220,7 @@ export class LogServices {
     for (const service of this.#open.splice(0)) service.close();
   }
 
-  bell(of: keyof typeof BELLS): BellAddress {
+  #bell(of: keyof typeof BELLS) {
     return { words: this.#bells, index: BELLS[of] };
   }
 

@@ -1,14 +1,15 @@
 import { Ledger, type LedgerMemory } from '../../kernel/ring/ledger.js';
 import { LevelWords, type LevelMemory } from '../../kernel/ring/level-words.js';
 import { QueueWord } from '../../kernel/ring/queue-table.js';
-import { allocateRing, type RingMemory } from '../../kernel/ring/slots.js';
+import { RingReader } from '../../kernel/ring/reader.js';
+import { Cursor, type RingMemory, type SlotStatus } from '../../kernel/ring/slots.js';
 import { TimerWords } from '../../kernel/ring/timer-words.js';
 import { Watermark } from '../../kernel/ring/watermarks.js';
 import { SystemTopic } from '../../protocol/message/names.js';
 import { decodeRecords, type StoredMessage } from '../../protocol/message/record.js';
 import type { ExtFilesOptions } from '../../store/consumequeue/ext-files.js';
 import type { ReputBoot } from '../../workers/reput/contract.js';
-import type { ScheduleBoot } from '../../workers/schedule/contract.js';
+import type { ScheduleBoot, TimerSnapshot } from '../../workers/schedule/contract.js';
 import createSchedule from '../../workers/schedule/entry.js';
 import type { Level } from '../../workers/schedule/level.js';
 import type { Scheduler } from '../../workers/schedule/scheduler.js';
@@ -26,6 +27,8 @@ export class ScheduleWorld {
   readonly levels: LevelMemory;
   readonly words: LevelWords;
   readonly timers = TimerWords.allocate();
+  /** What the next life begins with. */
+  snapshot: TimerSnapshot = { content: undefined, done: 0 };
   readonly appender;
   readonly dispatcher;
   scheduler: Scheduler;
@@ -35,15 +38,15 @@ export class ScheduleWorld {
     private readonly levelsMs: readonly number[] = [1000, 5000],
     { ext = false, ringSlots = 4096, dispatch = {} as Partial<ReputBoot> } = {},
   ) {
-    this.ring = allocateRing(1 << 20, ringSlots);
     this.store = new LogServices({
       files: this.disk,
       segmentBytes: SEGMENT,
       ringBytes: 1 << 20,
       ringSlots: 4096,
       queueFileBytes: 20_000,
-      serviceRing: this.ring,
+      serviceSlots: ringSlots,
     });
+    this.ring = this.store.serviceRing;
     this.ledger = Ledger.allocate(this.ring);
     this.levels = LevelWords.allocate(levelsMs.length);
     this.words = new LevelWords(this.levels);
@@ -80,6 +83,7 @@ export class ScheduleWorld {
       timers: this.timers,
     };
     this.scheduler = store.keep(createSchedule(boot, { clock: store.clock, logger: store.logger }) as Scheduler);
+    this.scheduler.calls.restoreTimers(this.snapshot);
     this.scheduler.calls.open();
     return this.scheduler;
   }
@@ -90,8 +94,24 @@ export class ScheduleWorld {
       this.store.put({
         topic: SystemTopic.SCHEDULE,
         queueId: level - 1,
+        // As that of a delayed message of a transaction.
+        preparedTransactionOffset: 77,
         properties: `DELAY\u0001${level}${properties === '' ? '' : `\u0002${properties}`}`,
         body: Buffer.from(body),
+      });
+    this.store.append(this.appender);
+    runToRest(this.dispatcher);
+  }
+
+  /** Stores messages that fall due so many ms from now; their bodies say when. */
+  addTimers(inMs: readonly number[], properties = 'REAL_TOPIC\u0001T\u0002REAL_QID\u00010'): void {
+    this.store.table.register(SystemTopic.TIMER, 0);
+    for (const ms of inMs)
+      this.store.put({
+        topic: SystemTopic.TIMER,
+        queueId: 0,
+        properties: `${properties}\u0002TIMER_OUT_MS\u0001${this.clock.wallMs() + ms}`,
+        body: Buffer.from(String(ms)),
       });
     this.store.append(this.appender);
     runToRest(this.dispatcher);
@@ -109,11 +129,22 @@ export class ScheduleWorld {
 
   /** Lets the writer do what was handed over. True when that was something. */
   settle(): boolean {
-    const cursors = new Int32Array(this.ring.cursors);
-    const some = cursors[0] !== cursors[1];
+    const some = this.handedOver !== new Int32Array(this.ring.cursors)[Cursor.completed];
     runToRest(this.appender);
     runToRest(this.dispatcher);
     return some;
+  }
+
+  /** As the writer does it, but nothing gets into the log: the oldest units that are handed over end so. */
+  endWith(...statuses: readonly SlotStatus[]): void {
+    const reader = new RingReader(this.ring);
+    for (const [nth, status] of statuses.entries()) reader.setStatus(nth, status);
+    reader.complete(statuses.length);
+  }
+
+  /** Units that were handed over so far. */
+  get handedOver(): number {
+    return new Int32Array(this.ring.cursors)[Cursor.published];
   }
 
   progress(level: number): number {

@@ -91,7 +91,7 @@ export class Level implements Source {
     const row = table.find(SystemTopic.SCHEDULE, queueId);
     const end = row < 0 ? 0 : table.get(row, QueueWord.dispatched);
     if (this.#progress >= end) return undefined;
-    // Not to be told while its queue file is missing: then nothing may go.
+    // Unknown: it may be anywhere.
     if (!this.#units.point(this.#progress, end)) return 0;
     return this.#units.physicalOffset < physicalOffset ? this.#units.physicalOffset : undefined;
   }

@@ -7,6 +7,7 @@ import { decodeRecords } from '../../../protocol/message/record.js';
 import { RawClient, type Answer } from '../../support/raw-client.js';
 import { propertyText, send } from '../../support/send-pull.js';
 import { nameOf } from './bodies.js';
+import { nowMs } from './lives.js';
 import type { Transaction, TransactionLoad } from './transaction-load.js';
 
 /** Where a half stands: what an end of it names. */
@@ -55,7 +56,10 @@ export class TransactionProducer {
       PGROUP: this.group,
     });
     const body = this.load.bodies.make(0, sequence);
-    const wish = { topic, queueId, properties, body, producerGroup: this.group, sysFlag: SysFlag.TRANSACTION_PREPARED };
+    // Its age decides when the broker asks.
+    const bornTimestamp = nowMs();
+    const sysFlag = SysFlag.TRANSACTION_PREPARED;
+    const wish = { topic, queueId, properties, body, producerGroup: this.group, sysFlag, bornTimestamp };
     const answer = await send(this.client, wish).catch(() => undefined);
     if (answer === undefined) return void (transaction.half = 'unknown');
     if (answer.code !== ResponseCode.SUCCESS) {

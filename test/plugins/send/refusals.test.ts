@@ -21,6 +21,7 @@ interface Refusal {
 const SEND_CODES = [RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE];
 const FORBIDDEN = [
   'SCHEDULE_TOPIC_XXXX',
+  'rmq_sys_wheel_timer',
   'RMQ_SYS_TRANS_HALF_TOPIC',
   'RMQ_SYS_TRANS_OP_HALF_TOPIC',
   'TRANS_CHECK_MAX_TIME_TOPIC',

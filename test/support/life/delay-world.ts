@@ -3,6 +3,9 @@ import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { DelayOffsetsFile } from '../../../plugins/schedule/delay-offsets-file.js';
 import { DelayOffsets } from '../../../plugins/schedule/delay-offsets.js';
 import { Delays } from '../../../plugins/schedule/contract.js';
+import { TimerFile } from '../../../plugins/schedule/timer-file.js';
+import { TimerProgressFile } from '../../../plugins/schedule/timer-progress-file.js';
+import { RecordKeepers } from '../../../plugins/retention/contract.js';
 import { manifest as schedule } from '../../../plugins/schedule/index.js';
 import { ConfigFile } from '../../../store/metadata/config-file.js';
 import { LossyFiles, PowerCut } from '../lossy-files.js';
@@ -16,6 +19,7 @@ import type { Ending } from './life-check.js';
 import { LifeClock } from './life-clock.js';
 
 export const LEVELS = { text: '1s 2s 5s', ms: [1000, 2000, 5000] } as const;
+const TIMERS_FILE = `${STORE}/config/timerProgress.json`;
 const PROGRESS_FILE = `${STORE}/config/delayOffset.json`;
 
 /** Lives of one disk, in which delayed messages are sent and delivered; nothing runs by itself. */
@@ -76,6 +80,9 @@ export class DelayWorld {
       prepare(container) {
         const file = new ConfigFile({ path: PROGRESS_FILE }, files, replace, recordingLogger());
         container.registerInstance(DelayOffsetsFile, file);
+        const timers = new ConfigFile({ path: TIMERS_FILE }, files, replace, recordingLogger());
+        container.registerInstance(TimerProgressFile, timers);
+        container.registerInstance<RecordKeepers>(RecordKeepers, { add: () => undefined });
       },
     });
     if (files.isOff) throw new PowerCut('the machine went off');
@@ -92,8 +99,9 @@ export class DelayWorld {
   }
 }
 
-function save(life: BrokerLife): Promise<void> {
-  return life.get(DelayOffsets).saveSynced();
+async function save(life: BrokerLife): Promise<void> {
+  await life.get(DelayOffsets).saveSynced();
+  await life.get(TimerFile).saveSynced();
 }
 
 /** As an end by SIGTERM. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SlotStatus } from '../../../kernel/ring/slots.js';
 import { SystemTopic } from '../../../protocol/message/names.js';
 import { ScheduleWorld } from '../../support/schedule-world.js';
 
@@ -20,6 +21,7 @@ describe('delivery of delayed messages', () => {
       topic: 'Target',
       queueId: 7,
       queueOffset: 0,
+      preparedTransactionOffset: 0,
       totalBytes: waited.totalBytes - SystemTopic.SCHEDULE.length + 'Target'.length,
       msgId: delivered.msgId,
     });
@@ -100,6 +102,59 @@ describe('delivery of delayed messages', () => {
     assert.deepEqual(world.bodies(), [...bodies, ...bodies]);
     assert.equal(world.progress(1), 40);
     assert.equal(world.lines.filter(({ message }) => message.includes('cannot be stored now')).length, 1);
+  });
+
+  it('hands nothing over again while others of the level are on their way', () => {
+    using world = new ScheduleWorld([1000]);
+    world.store.table.register('T', 0);
+    world.add(1, ['a', 'b', 'c']);
+    world.clock.advance(1000);
+    world.scheduler.step();
+    world.endWith(SlotStatus.noSpace, SlotStatus.stored);
+    world.scheduler.step();
+    world.clock.advance(1000);
+    world.scheduler.step();
+    assert.equal(world.handedOver, 3);
+    world.endWith(SlotStatus.stored);
+    world.scheduler.step();
+    assert.equal(world.handedOver, 4, 'the one that was refused');
+    world.endWith(SlotStatus.stored);
+    world.scheduler.step();
+    assert.deepEqual([world.handedOver, world.progress(1)], [4, 3]);
+    assert.equal(new Int32Array(world.ledger.settled)[0], 4, 'no later life hears of them');
+  });
+
+  it('passes over what fits no segment, or not the ring', () => {
+    using world = new ScheduleWorld([1000]);
+    world.store.table.register('T', 0);
+    world.add(1, ['x'.repeat(600_000)]);
+    world.add(1, ['a', 'b']);
+    world.clock.advance(1000);
+    world.scheduler.step();
+    world.endWith(SlotStatus.tooLarge, SlotStatus.stored);
+    world.scheduler.step();
+    assert.deepEqual([world.handedOver, world.progress(1)], [2, 3]);
+    assert.deepEqual(
+      world.lines.map(({ fields }) => fields['problem']),
+      ['it does not fit the ring (maxMessageSize)', 'it does not fit a segment (mappedFileSizeCommitLog)'],
+    );
+  });
+
+  it('lets each level have its turn when the ring is always full', () => {
+    using world = new ScheduleWorld([1000, 1000], { ringSlots: 4 });
+    for (const level of [1, 2])
+      world.add(
+        level,
+        Array.from({ length: 20 }, (_, i) => `${level} ${i}`),
+      );
+    world.clock.advance(1000);
+    world.store.table.register('T', 0);
+    for (let i = 0; i < 4; i++) {
+      world.scheduler.step();
+      world.settle();
+    }
+    world.scheduler.step();
+    assert.deepEqual([world.progress(1), world.progress(2)], [8, 8]);
   });
 
   it('hands nothing over while nothing may be stored', () => {

@@ -49,6 +49,22 @@ describe('delay levels', () => {
     assert.deepEqual([world.progress(1), world.progress(2)], [count, count]);
   });
 
+  it('hand over no more of a level than its window while nothing comes back; the others go on', () => {
+    using world = new ScheduleWorld([1000, 1000]);
+    world.store.table.register('T', 0);
+    world.store.table.register('U', 0);
+    for (let i = 0; i < 2000; i += 500) world.add(1, many(500, i));
+    world.add(2, ['other'], 'REAL_TOPIC\u0001U\u0002REAL_QID\u00010');
+    world.clock.advance(1000);
+    for (let i = 0; i < 20; i++) world.scheduler.step();
+    world.settle();
+    assert.deepEqual(world.bodies(), many(LEVEL_WINDOW));
+    assert.deepEqual(world.bodies('U'), ['other']);
+    world.run();
+    assert.deepEqual(world.bodies(), many(2000));
+    assert.equal(world.progress(1), 2000);
+  });
+
   it('deliver early what a clock that was set back put further away than the delay (4.9: correctDeliverTimestamp)', () => {
     using world = new ScheduleWorld([1000, 2 * HOUR]);
     world.add(1, ['short']);
@@ -97,6 +113,16 @@ describe('delay levels', () => {
       lost.map(({ level, fields }) => [level, fields['from'], fields['to']]),
       [['warn', 0, 2]],
     );
+  });
+
+  it('do not count what comes back from below the beginning of the queue', () => {
+    using world = new ScheduleWorld([1000]);
+    world.add(1, ['gone', 'gone too', 'there']);
+    world.forgetBelow(1, 2);
+    world.run();
+    world.level(1).delivered(LEVEL_WINDOW);
+    world.level(1).delivered(0);
+    assert.ok(world.words.isDelivered(0, LEVEL_WINDOW), 'its entry was taken away');
   });
 
   it('wait, and say so once, while a queue file is missing', () => {
