@@ -1,7 +1,8 @@
 /**
  * The client of mqkernel: sends to and consumes from any Apache RocketMQ 4.9 compatible broker.
  *
- * - `Producer` sends messages: one by one, in batches, one-way.
+ * - `Producer` sends messages: one by one, in batches, one-way, delayed.
+ * - `TransactionProducer` sends messages that are seen only when what belongs to them was done.
  * - `PushConsumer` consumes them, as a listener or as an async iterable.
  * - `AdminClient` looks at and changes topics, groups and brokers.
  *
@@ -11,6 +12,14 @@ export { AdminClient, type CreateTopicOptions } from './admin/admin-client.js';
 export { ClientError, type ClientErrorCode } from './errors.js';
 export type { OutgoingMessage, ReceivedMessage } from './message.js';
 export { Producer, type ProducerOptions, type SendOptions } from './producer/producer.js';
+export {
+  TransactionProducer,
+  type LocalTransaction,
+  type TransactionCheck,
+  type TransactionProducerOptions,
+  type TransactionResult,
+  type TransactionState,
+} from './producer/transaction-producer.js';
 export type { SendResult, SendStatus } from './producer/sender.js';
 export { PushConsumer } from './consumer/push-consumer.js';
 export type { ConsumerPeriods, PushConsumerOptions } from './consumer/options.js';

@@ -13,6 +13,12 @@ export interface OutgoingMessage {
   readonly flag?: number | undefined;
   /** False: the broker answers before the message is flushed or replicated, whatever its settings. Default true. */
   readonly waitStore?: boolean | undefined;
+  /** Deliver it after the delay of this level, from 1: an entry of the broker's `messageDelayLevel`; beyond the last, the last. */
+  readonly delayLevel?: number | undefined;
+  /** Deliver it at this time: a Date, or milliseconds since the epoch. A broker of Apache RocketMQ 4.9 delivers it at once. */
+  readonly deliverAt?: Date | number | undefined;
+  /** Deliver it so many milliseconds after the broker took it. A broker of Apache RocketMQ 4.9 delivers it at once. */
+  readonly delayMs?: number | undefined;
 }
 
 /** A message as it was stored. */

@@ -121,9 +121,6 @@ export const servingOptions = [
     max: LONG_MAX,
   }),
   flag('filterSupportRetry', false, 'applies the filter to messages that are consumed again'),
-  flag('rejectTransactionMessage', false, 'refuses transactional messages', {
-    accepted: 'not yet: transactional messages are refused either way',
-  }),
   integer('transactionTimeOut', 6000, 'ms', 'that a half message is old before its producers are asked about it'),
   integer('transactionCheckInterval', 60_000, 'ms', 'between two looks at half messages that nobody decided', {
     min: 1,
@@ -136,6 +133,7 @@ export const servingOptions = [
     'half messages that nobody decided, some 60 bytes of memory each; beyond, new ones are refused',
     { min: 1 },
   ),
+  flag('rejectTransactionMessage', false, 'refuses transactional messages'),
   flag('aclEnable', false, 'checks signatures and permissions', {
     refused: [
       { value: true, why: 'access control is not there yet, and an open broker must not look like a closed one' },

@@ -134,6 +134,42 @@ function numberAfter(buffer: Buffer, from: number): number {
   return negative ? -value : value;
 }
 
+/** The number in a field of an answer: the digits that follow the field's name, in either header form. */
+export function numberField(buffer: Buffer, name: Buffer, from: number, to: number): number {
+  let at = fieldEnd(buffer, name, from, to);
+  while (at < to && (buffer[at]! < 48 || buffer[at]! > 57)) at++;
+  let value = 0;
+  for (; at < to && buffer[at]! >= 48 && buffer[at]! <= 57; at++) value = value * 10 + buffer[at]! - 48;
+  return value;
+}
+
+const MESSAGE_ID = Buffer.from('msgId');
+const POSITION_DIGITS = 16;
+
+/** The physical offset with which the offset message id of a send's answer ends. */
+export function positionInAnswer(buffer: Buffer, start: number, bodyStart: number): number {
+  const name = fieldEnd(buffer, MESSAGE_ID, start, bodyStart);
+  const binary = buffer[start + 4] === 1;
+  const from = binary ? name + 4 : buffer.indexOf(0x22, name + 1) + 1;
+  const end = binary ? from + buffer.readInt32BE(name) : buffer.indexOf(0x22, from);
+  let value = 0;
+  for (let at = end - POSITION_DIGITS; at < end; at++) value = value * 16 + hexDigit(buffer[at]!);
+  return value;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code & 0xdf;
+  if (letter >= 65 && letter <= 70) return letter - 55;
+  throw new Error('answer with an offset message id that is none');
+}
+
+function fieldEnd(buffer: Buffer, name: Buffer, from: number, to: number): number {
+  const at = buffer.indexOf(name, from);
+  if (at < 0 || at >= to) throw new Error(`answer without ${name.toString()}`);
+  return at + name.length;
+}
+
 /** The remark of an answer, for an error's text. */
 export function remarkIn(buffer: Buffer, start: number, bodyStart: number): string {
   const text = buffer[start + 4] === 1 ? binaryRemark(buffer, start, bodyStart) : jsonRemark(buffer, start, bodyStart);

@@ -35,6 +35,10 @@ export interface LoadDetail {
   readonly missing?: number;
   /** Sends at a fixed rate that were never answered; they count with the time that they waited. */
   readonly unanswered?: number;
+  /** Delayed messages that were delivered before their time, of those due in the measured time. */
+  readonly early?: number;
+  /** Delayed messages that were delivered more than once, of the whole run. */
+  readonly repeated?: number;
   /** Messages that a filtered load passed over or took. */
   readonly scanned?: number;
   /** One-way messages given to the sockets over the whole run, and how many of them the broker stored in the end. */
@@ -44,6 +48,8 @@ export interface LoadDetail {
 /** A load under way on one side. Its life: start, (warm-up,) begin, (measured time,) end, stop, detail. */
 export interface Load {
   readonly counters: LoadCounters;
+  /** How long it takes until first results can come; the warm-up is longer by so much. */
+  readonly leadSeconds?: number;
   /** Resolves when there is nothing left to do, rejects when the load cannot go on. Most loads never resolve. */
   readonly finished: Promise<void>;
   start(): void;

@@ -59,7 +59,8 @@ export async function measure(
   const ticker = new Ticker(load, live, clock);
   try {
     load.start();
-    if (settings.warmSeconds > 0) await ticker.run(settings.warmSeconds, true);
+    const warmSeconds = settings.warmSeconds + (load.leadSeconds ?? 0);
+    if (warmSeconds > 0) await ticker.run(warmSeconds, true);
     await settings.probe?.begin();
     await load.begin();
     const before = usage(settings.pid);
@@ -159,7 +160,7 @@ class Ticker {
     if (answers !== this.#lastAnswers) {
       this.#lastAnswers = answers;
       this.#lastAnswerMs = nowMs;
-    } else if (nowMs - this.#lastAnswerMs > STALL_MS) {
+    } else if (nowMs - this.#lastAnswerMs > STALL_MS + (this.load.leadSeconds ?? 0) * 1000) {
       throw new Error(`the broker has not answered for ${STALL_MS / 1000} s`);
     }
   }

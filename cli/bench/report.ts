@@ -20,8 +20,12 @@ export function settingsLine(settings: BenchSettings): string {
   ].join(', ');
 }
 
-function workText({ kind, shape, pull, tail, perSecond }: BenchSettings): string {
+function workText({ kind, shape, pull, delay, tail, perSecond }: BenchSettings): string {
   const { bodyBytes, perRequest, keys, tags, properties, oneWay } = shape;
+  if (delay !== undefined) {
+    const how = delay.level === undefined ? 'each with its own time' : `of level ${delay.level}`;
+    return `${bodyBytes}-byte messages at ${whole(perSecond)}/s, delayed by ${delay.aheadMs / 1000} s, ${how}`;
+  }
   if (tail) {
     const pace = perSecond === 0 ? 'as fast as answers come' : `at ${whole(perSecond)}/s`;
     return `${bodyBytes}-byte messages ${pace}, read at the tail with pulls of ${pull.perPull}`;
@@ -36,7 +40,8 @@ function workText({ kind, shape, pull, tail, perSecond }: BenchSettings): string
     tags.length > 0 ? `tags ${tags.join(' ')}` : '',
     properties > 0 ? `${properties} properties` : '',
   ].filter((text) => text !== '');
-  return `${oneWay ? 'one-way ' : ''}${what}${more.length === 0 ? '' : ` with ${more.join(', ')}`}`;
+  const how = oneWay ? 'one-way ' : kind === 'transactions' ? 'half and commit of ' : '';
+  return `${how}${what}${more.length === 0 ? '' : ` with ${more.join(', ')}`}`;
 }
 
 export function liveText(line: Parameters<LiveLine>[0]): string {
@@ -68,7 +73,8 @@ export function resultLines(run: BenchRun): string[] {
 function detailLines(run: BenchRun): string[] {
   const { sendLatencyMicros: send, behindMessages: behind, lateShare, missing, unanswered, scanned, oneWay } = run;
   const lines: string[] = [];
-  if (send !== undefined) lines.push(`from send to answer µs ${percentilesText(send)}; above: from send to consumer`);
+  const above = run.early === undefined ? 'from send to consumer' : 'from due to stored for consumers';
+  if (send !== undefined) lines.push(`from send to answer µs ${percentilesText(send)}; above: ${above}`);
   if (behind !== undefined)
     lines.push(`behind by ${whole(behind.mean)} messages on average, ${whole(behind.max)} at most`);
   if (scanned !== undefined) lines.push(`${whole(run.messages)} returned of ${whole(scanned)} looked at`);
@@ -81,6 +87,9 @@ function detailLines(run: BenchRun): string[] {
     lines.push(
       `THE GENERATOR COULD NOT KEEP THE RATE: ${percent(lateShare)} of the sends left more than 1 ms late, and their latencies have it in them`,
     );
+  if (run.early !== undefined)
+    lines.push(run.early === 0 ? 'none early' : `${whole(run.early)} WERE DELIVERED BEFORE THEIR TIME`);
+  if (run.repeated !== undefined && run.repeated > 0) lines.push(`${whole(run.repeated)} were delivered again`);
   if (missing !== undefined && missing > 0) lines.push(`${whole(missing)} acknowledged messages never came`);
   if (unanswered !== undefined && unanswered > 0) lines.push(`${whole(unanswered)} sends were never answered`);
   return lines;

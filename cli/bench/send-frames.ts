@@ -5,8 +5,8 @@ const SEND_MESSAGE_V2 = 310;
 const SEND_BATCH_MESSAGE = 320;
 
 /** Every message carries a UNIQ_KEY of 32 hexadecimal digits; the last 8 count up, as with a real producer. */
-const KEY_STEM = '7F0000010F0F18B4AAC20000';
-const KEY_DIGITS = 8;
+export const KEY_STEM = '7F0000010F0F18B4AAC20000';
+export const KEY_DIGITS = 8;
 const HEX = Buffer.from('0123456789ABCDEF');
 
 export interface SendFrame extends Frame {
@@ -14,6 +14,8 @@ export interface SendFrame extends Frame {
   readonly keysAt: readonly number[];
   /** Where the body begins. */
   readonly bodyAt: number;
+  /** Where the digits of the delivery time stand; -1 without one. */
+  readonly dueAt: number;
 }
 
 /** What all messages of a load have in common. */
@@ -30,7 +32,27 @@ export interface MessageShape {
   readonly properties: number;
   /** No answer is wanted. */
   readonly oneWay: boolean;
+  /** Half messages of transactions. */
+  readonly half?: boolean;
+  readonly delay?: DelayShape;
 }
+
+/** When messages of a load are to be delivered. */
+export interface DelayShape {
+  /** After a level of the broker; without it each message has a time of its own. */
+  readonly level?: number;
+  /** What the level means, or how far ahead the time is. */
+  readonly aheadMs: number;
+  /** Times are spread over so much more. */
+  readonly spreadMs?: number;
+}
+
+/** Of all messages, and of the transactions among them. */
+export const PRODUCER_GROUP = 'kernel-bench';
+const TRANSACTION_PREPARED = '4';
+
+/** Replaced in every message; as many digits as times have until the year 2286. */
+const NO_DUE_TIME = '9182736459182';
 
 /** More memory than a generator should take for its templates. */
 const FRAMES_BYTES_MAX = 1024 ** 3;
@@ -56,12 +78,12 @@ export function sendFrame(shape: MessageShape, queue: TopicQueue, bornTimestamp:
   const batch = shape.perRequest > 1;
   const body = batch ? batchBody(shape) : Buffer.alloc(shape.bodyBytes, 97);
   const ext: Record<string, string> = {
-    a: 'kernel-bench',
+    a: PRODUCER_GROUP,
     b: queue.topic,
     c: 'TBW102',
     d: '4',
     e: String(queue.queueId),
-    f: '0',
+    f: shape.half === true ? TRANSACTION_PREPARED : '0',
     g: String(bornTimestamp),
     h: '0',
     i: batch ? '' : properties(shape, turn),
@@ -71,13 +93,17 @@ export function sendFrame(shape: MessageShape, queue: TopicQueue, bornTimestamp:
   };
   const code = batch ? SEND_BATCH_MESSAGE : SEND_MESSAGE_V2;
   const frame = encodeFrame(shape.form, code, ext, body, shape.oneWay ? ONE_WAY : 0);
-  return { ...frame, keysAt: keysIn(frame.bytes), bodyAt: frame.bytes.length - body.length };
+  const dueAt = frame.bytes.indexOf(NO_DUE_TIME);
+  return { ...frame, keysAt: keysIn(frame.bytes), bodyAt: frame.bytes.length - body.length, dueAt };
 }
 
 /** name 1 value 2 name 1 value 2 … */
-function properties({ keys, tags, properties: count }: MessageShape, turn: number): string {
+function properties({ keys, tags, properties: count, half, delay }: MessageShape, turn: number): string {
   const key = KEY_STEM + '0'.repeat(KEY_DIGITS);
   let text = `UNIQ_KEY\u0001${key}\u0002WAIT\u0001true\u0002`;
+  if (half === true) text += `TRAN_MSG\u0001true\u0002PGROUP\u0001${PRODUCER_GROUP}\u0002`;
+  if (delay?.level !== undefined) text += `DELAY\u0001${delay.level}\u0002`;
+  else if (delay !== undefined) text += `TIMER_DELIVER_MS\u0001${NO_DUE_TIME}\u0002`;
   if (keys) text += `KEYS\u0001${key}\u0002`;
   if (tags.length > 0) text += `TAGS\u0001${tags[turn % tags.length]!}\u0002`;
   for (let index = 0; index < count; index++) text += `p${String(index).padStart(3, '0')}\u0001value-0123\u0002`;
@@ -101,7 +127,8 @@ function batchBody(shape: MessageShape): Buffer {
   return Buffer.concat(Array.from({ length: perRequest }, (_, index) => message(index)));
 }
 
-function keysIn(frame: Buffer): number[] {
+/** Where the counting digits of the keys in a frame begin. */
+export function keysIn(frame: Buffer): number[] {
   const found: number[] = [];
   for (let at = frame.indexOf(KEY_STEM); at >= 0; at = frame.indexOf(KEY_STEM, at + 1))
     found.push(at + KEY_STEM.length);
@@ -111,4 +138,14 @@ function keysIn(frame: Buffer): number[] {
 /** Writes the counting digits of one key into a copy of a frame. */
 export function writeKey(target: Buffer, at: number, count: number): void {
   for (let digit = 0; digit < KEY_DIGITS; digit++) target[at + digit] = HEX[(count >>> (28 - 4 * digit)) & 15]!;
+}
+
+/** Writes the delivery time into a copy of a frame. */
+export function writeDueTime(target: Buffer, at: number, dueMs: number): void {
+  let rest = dueMs;
+  for (let place = at + NO_DUE_TIME.length - 1; place >= at; place--) {
+    const next = Math.floor(rest / 10);
+    target[place] = 48 + (rest - next * 10);
+    rest = next;
+  }
 }

@@ -1,11 +1,13 @@
+import { declarations } from '../../config/options.js';
 import { ExitCode, KernelError } from '../../kernel/base/errors.js';
+import { parseDelayLevels } from '../../store/dispatch/delay-levels.js';
 import { checkOpenFiles } from './open-files.js';
 import { CREATED_QUEUES, type Side } from './prepare.js';
 import type { PullShape } from './pull-frames.js';
-import type { MessageShape } from './send-frames.js';
+import type { DelayShape, MessageShape } from './send-frames.js';
 import { STAMP_BYTES } from './tail-load.js';
 
-export type LoadKind = 'produce' | 'batch' | 'consume' | 'latency';
+export type LoadKind = 'produce' | 'batch' | 'consume' | 'latency' | 'transactions' | 'delays';
 
 /** What commander collects for `kernel bench …`; which of them a load has is said where its flags are declared. */
 export interface BenchFlags {
@@ -31,6 +33,10 @@ export interface BenchFlags {
   readonly rate?: number;
   readonly batch?: number;
   readonly pull?: number;
+  readonly level?: number;
+  readonly timer?: boolean;
+  /** Seconds. */
+  readonly delay?: number;
   readonly json?: string;
   readonly pid?: number;
   readonly peer?: string;
@@ -48,6 +54,7 @@ export interface BenchSettings {
   readonly topics: number;
   readonly shape: MessageShape;
   readonly pull: PullShape;
+  readonly delay: DelayShape | undefined;
   /** Whether the load sends and reads the tail at the same time. */
   readonly tail: boolean;
   /** Messages per second of a load with `tail`; 0: as fast as it goes. */
@@ -67,16 +74,18 @@ export interface BenchSettings {
 const CONSUMER_GROUP = 'kernel-bench';
 const DEFAULT_BODY_BYTES = 128;
 const DEFAULT_WINDOW = 64;
-const DEFAULT_RATE = 5000;
+const RATES: Readonly<Partial<Record<LoadKind, number>>> = { latency: 5000, delays: 10_000 };
+const DEFAULT_LEVEL = 1;
+const DEFAULT_TIMER_SECONDS = 5;
 const HELD_MS = 15_000;
 
 /** Throws KernelError for flags that do not go together. */
 export function benchSettings(kind: LoadKind, flags: BenchFlags): BenchSettings {
-  const tail = kind === 'latency' || flags.tail === true;
+  const tail = kind === 'latency' || kind === 'delays' || flags.tail === true;
   checkTogether(kind, tail, flags);
   checkOpenFiles(flags.connections);
   const direct = flags.broker !== undefined;
-  const sends = kind === 'produce' || kind === 'batch';
+  const sends = kind === 'produce' || kind === 'batch' || kind === 'transactions';
   return {
     kind,
     side: { address: flags.broker ?? flags.namesrvAddr, direct, pid: flags.pid },
@@ -100,8 +109,9 @@ export function benchSettings(kind: LoadKind, flags: BenchFlags): BenchSettings 
       filter: sends ? ALL : filterOf(flags),
       suspendMs: tail ? HELD_MS : 0,
     },
+    delay: kind === 'delays' ? delayOf(flags) : undefined,
     tail,
-    perSecond: flags.rate ?? (kind === 'latency' ? DEFAULT_RATE : 0),
+    perSecond: flags.rate ?? RATES[kind] ?? 0,
     window: flags.window ?? DEFAULT_WINDOW,
     connections: flags.connections,
     seconds: flags.duration,
@@ -118,9 +128,11 @@ export function topicNames({ topic, topics }: Pick<BenchSettings, 'topic' | 'top
   return Array.from({ length: topics }, (_, index) => `${topic}-${String(index).padStart(4, '0')}`);
 }
 
+function wrong(message: string, remedy: string): KernelError {
+  return new KernelError('BENCH_USAGE', message, { remedy, exitCode: ExitCode.usage });
+}
+
 function checkTogether(kind: LoadKind, tail: boolean, flags: BenchFlags): void {
-  const wrong = (message: string, remedy: string): KernelError =>
-    new KernelError('BENCH_USAGE', message, { remedy, exitCode: ExitCode.usage });
   const filtered = kind === 'consume' && (flags.tags !== undefined || flags.sql !== undefined);
   if (flags.duration === 0 && (kind !== 'consume' || tail))
     throw wrong('a duration of 0 means once through the backlog', `give ${tail ? 'it' : kind} at least one second`);
@@ -136,6 +148,20 @@ function checkTogether(kind: LoadKind, tail: boolean, flags: BenchFlags): void {
     throw wrong(`a body of ${flags.size} bytes has no place for a time`, `give at least ${STAMP_BYTES} bytes`);
 }
 
+/** What a level means a broker does not tell: without --delay it is taken for one of the usual ones. */
+function delayOf({ level, timer, delay }: BenchFlags): DelayShape {
+  if (timer === true) {
+    if (level !== undefined) throw wrong('--timer and --level are two delays', 'give one of them');
+    return { aheadMs: (delay ?? DEFAULT_TIMER_SECONDS) * 1000 };
+  }
+  const levels = parseDelayLevels(String(declarations.get('messageDelayLevel')!.default));
+  const chosen = level ?? DEFAULT_LEVEL;
+  const usual = levels[chosen - 1];
+  if (delay === undefined && usual === undefined)
+    throw wrong(`--level ${chosen} is beyond the ${levels.length} usual ones`, 'say with --delay what it means');
+  return { level: chosen, aheadMs: delay === undefined ? usual! : delay * 1000 };
+}
+
 const ALL = { type: 'TAG', expression: '*' };
 
 function filterOf({ tags, sql }: BenchFlags): PullShape['filter'] {
@@ -147,9 +173,6 @@ function tagsIn(list: string | undefined): string[] {
   if (list === undefined) return [];
   const tags = list.split(',').map((tag) => tag.trim());
   if (tags.some((tag) => tag === '' || /[|\p{Cc}]/u.test(tag)))
-    throw new KernelError('BENCH_USAGE', `${JSON.stringify(list)} is no list of tags`, {
-      remedy: 'write A,B,C',
-      exitCode: ExitCode.usage,
-    });
+    throw wrong(`${JSON.stringify(list)} is no list of tags`, 'write A,B,C');
   return tags;
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { BenchFlags, LoadKind } from '../bench/settings.js';
 import { addTopologies } from './bench-topologies.js';
-import { wholeNumber as whole } from './whole-number.js';
+import { seconds, wholeNumber as whole } from './whole-number.js';
 
 const loads: readonly (readonly [LoadKind, string, (command: Command) => void])[] = [
   ['produce', 'single sends, a fixed number in flight; or one-way', produceFlags],
@@ -16,9 +16,15 @@ const loads: readonly (readonly [LoadKind, string, (command: Command) => void])[
     'from send to consumer at a fixed rate, counted from the time at which each message was meant to leave',
     latencyFlags,
   ],
+  ['transactions', 'half messages and their commits, a fixed number of transactions open', transactionFlags],
+  [
+    'delays',
+    'delayed messages that fall due at a fixed rate: how late they are stored for consumers, by the clock of the broker',
+    delayFlags,
+  ],
 ];
 
-/** `kernel bench produce|batch|consume|latency`: load on any RocketMQ 4.9 broker, with percentiles. */
+/** `kernel bench produce|batch|consume|latency|transactions|delays`: load on any RocketMQ 4.9 broker, with percentiles. */
 export function register(program: Command): void {
   const bench = program.command('bench').description('measure a broker: rate, latency, CPU per message');
   for (const [kind, description, ownFlags] of loads) {
@@ -88,6 +94,23 @@ function messageFlags(command: Command): void {
 function produceFlags(command: Command): void {
   messageFlags(windowFlag(command, '; with --oneway: messages per write'));
   command.option('--oneway', 'ask for no answers; counts what the broker stored');
+}
+
+function transactionFlags(command: Command): void {
+  messageFlags(windowFlag(command, ': transactions'));
+}
+
+function delayFlags(command: Command): void {
+  queuesFlag(sizeFlag(pullFlag(command)), '8 when there is none');
+  command
+    .option('--rate <messages>', 'messages due per second (default: 10000)', whole(1, 1_000_000))
+    .option('--level <level>', 'delay level of the messages (default: 1)', whole(1, 1000))
+    .option('--timer', 'give each message a delivery time of its own instead of a level')
+    .option(
+      '--delay <seconds>',
+      "what the level means at this broker (default: as in RocketMQ's table); with --timer how far ahead the times are (default: 5)",
+      seconds(0.001, 86_400),
+    );
 }
 
 function batchFlags(command: Command): void {

@@ -4,6 +4,7 @@ import type { OutgoingMessage, Producer, SendResult } from '../../client/index.j
 import { ExitCode, KernelError } from '../../kernel/base/errors.js';
 import { collect } from '../collect.js';
 import { printer, type Printer } from '../printer.js';
+import { duration, instant } from './times.js';
 import { wholeNumber } from './whole-number.js';
 
 interface ProduceFlags {
@@ -14,6 +15,9 @@ interface ProduceFlags {
   readonly key?: readonly string[];
   readonly property?: readonly string[];
   readonly count?: number;
+  readonly delayLevel?: number;
+  readonly delay?: number;
+  readonly deliverAt?: Date;
   readonly json?: boolean;
 }
 
@@ -33,6 +37,13 @@ export function register(program: Command): void {
     .option('--key <key>', 'key for look-up, repeatable', collect)
     .option('--property <name=value>', 'property of the message, repeatable', collect)
     .option('--count <times>', 'send the body so often (default: 1)', wholeNumber(1, 2 ** 31 - 1))
+    .option('--delay-level <level>', "deliver after this level of the broker's messageDelayLevel", wholeNumber(1, 1000))
+    .option(
+      '--delay <time>',
+      'deliver after this time: 10s, 5m, 2h, 1d, 250ms (not at brokers of Apache RocketMQ 4.9)',
+      duration,
+    )
+    .option('--deliver-at <time>', 'deliver at this time: 2030-01-31T08:00:00Z (likewise)', instant)
     .option('--json', 'one JSON object for each message sent')
     .action((body: string | undefined, flags: ProduceFlags) => produce(body, flags, process.stdin, printer));
 }
@@ -63,7 +74,10 @@ function templateOf(flags: ProduceFlags): Omit<OutgoingMessage, 'body'> {
     if (at < 1) throw usage(`--property ${text} has no name or no value`, 'write --property name=value');
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
-  return { topic: flags.topic, tag: flags.tag, keys: flags.key, properties: Object.fromEntries(properties) };
+  const { topic, tag, key: keys, delayLevel, delay: delayMs, deliverAt } = flags;
+  if ([delayLevel, delayMs, deliverAt].filter((one) => one !== undefined).length > 1)
+    throw usage('--delay-level, --delay and --deliver-at exclude each other', 'give one of them');
+  return { topic, tag, keys, properties: Object.fromEntries(properties), delayLevel, delayMs, deliverAt };
 }
 
 function usage(what: string, remedy: string): KernelError {

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
-import { ResponseCode } from '../../protocol/codes.js';
+import { SysFlag } from '../../protocol/codes.js';
 import { encodeBatch, type BatchMessage } from '../../protocol/message/batch.js';
 import { withZlibFlags } from '../../protocol/message/body.js';
 import type { UniqueIdGenerator } from '../../protocol/message/message-id.js';
@@ -13,6 +13,7 @@ import {
 import { PROPERTIES_BYTES_MAX } from '../../protocol/message/record.js';
 import { ClientError } from '../errors.js';
 import type { OutgoingMessage } from '../message.js';
+import { delayProperty, illegal } from './delay.js';
 
 /** A message in the form in which it goes into a send request. */
 export interface PreparedMessage {
@@ -36,13 +37,6 @@ const deflateAsync = promisify(deflate);
 /** Names that the system gives a meaning; 4.9: MessageConst.STRING_HASH_SET. */
 const RESERVED: ReadonlySet<string> = new Set(Object.values(PropertyName));
 
-/** The error for a message that this client refuses; it carries the code the broker would have answered. */
-export function illegal(topic: string, problem: string, remedy?: string): ClientError {
-  const text = `message for topic ${topic}: ${problem}`;
-  const responseCode = ResponseCode.MESSAGE_ILLEGAL;
-  return new ClientError('ILLEGAL_MESSAGE', text, remedy === undefined ? { responseCode } : { responseCode, remedy });
-}
-
 /** The body as bytes. Throws ILLEGAL_MESSAGE when it is empty or too large. */
 export function bodyOf(message: OutgoingMessage, bytesMax: number): Buffer {
   const { body } = message;
@@ -64,6 +58,8 @@ export function propertiesOf(message: OutgoingMessage, msgId: string): Map<strin
     if (RESERVED.has(name)) throw illegal(message.topic, `the property name ${name} is used by the system`);
     put(message.topic, properties, name, value);
   }
+  const delay = delayProperty(message);
+  if (delay !== undefined) properties.set(...delay);
   properties.set(PropertyName.UNIQ_KEY, msgId);
   if (message.waitStore === false) properties.set(PropertyName.WAIT_STORE_MSG_OK, 'false');
   return properties;
@@ -124,15 +120,23 @@ export interface PrepareLimits {
   readonly compressOverBytes: number;
 }
 
+/** `halfOf`: the producer group whose half message it becomes, which nobody sees before it is committed. */
 export async function prepare(
   message: OutgoingMessage,
   ids: MessageIds,
   limits: PrepareLimits,
+  halfOf?: string,
 ): Promise<PreparedMessage> {
   const raw = bodyOf(message, limits.bodyBytesMax);
   const msgId = ids.of(message);
-  const properties = propertyText(message.topic, propertiesOf(message, msgId));
-  const { body, sysFlag } = await compressed(raw, limits.compressOverBytes);
+  const all = propertiesOf(message, msgId);
+  if (halfOf !== undefined) {
+    all.set(PropertyName.TRANSACTION_PREPARED, 'true');
+    all.set(PropertyName.PRODUCER_GROUP, halfOf);
+  }
+  const properties = propertyText(message.topic, all);
+  const { body, sysFlag: bodyFlags } = await compressed(raw, limits.compressOverBytes);
+  const sysFlag = halfOf === undefined ? bodyFlags : bodyFlags | SysFlag.TRANSACTION_PREPARED;
   return { topic: message.topic, body, properties, sysFlag, flag: message.flag ?? 0, msgId, batch: false };
 }
 
@@ -147,6 +151,8 @@ export function prepareBatch(messages: readonly OutgoingMessage[], ids: MessageI
       throw illegal(first.topic, `the batch also holds one for topic ${message.topic}`);
     if ((message.waitStore ?? true) !== (first.waitStore ?? true))
       throw illegal(first.topic, 'all messages of a batch must have the same waitStore');
+    if (delayProperty(message) !== undefined)
+      throw illegal(first.topic, 'a batch cannot be delayed', 'send delayed messages one by one');
     const msgId = ids.of(message);
     const properties = propertyText(message.topic, propertiesOf(message, msgId));
     parts.push({ flag: message.flag ?? 0, body: bodyOf(message, bytesMax), properties });

@@ -48,7 +48,7 @@ export interface SendOptions {
  */
 export class Producer implements AsyncDisposable {
   readonly #options: ProducerOptions;
-  readonly #core: ClientCore;
+  protected readonly core: ClientCore;
   readonly #sender: Sender;
   readonly #ids: MessageIds;
   #state: 'new' | 'running' | 'stopped' = 'new';
@@ -56,9 +56,9 @@ export class Producer implements AsyncDisposable {
   constructor(options: ProducerOptions) {
     checkGroup(options.group);
     this.#options = options;
-    this.#core = new ClientCore(options);
-    this.#ids = new MessageIds(uniqueIds(this.#core.clock));
-    this.#sender = new Sender(this.#core, {
+    this.core = new ClientCore(options);
+    this.#ids = new MessageIds(uniqueIds(this.core.clock));
+    this.#sender = new Sender(this.core, {
       group: options.group,
       retries: options.retries ?? 2,
       defaultTopicQueues: options.defaultTopicQueues ?? 4,
@@ -67,7 +67,7 @@ export class Producer implements AsyncDisposable {
   }
 
   get clientId(): string {
-    return this.#core.clientId;
+    return this.core.clientId;
   }
 
   /** Begins heartbeats and route refresh. Connects to nobody yet: an unreachable name server shows with the first send. */
@@ -76,10 +76,10 @@ export class Producer implements AsyncDisposable {
       return Promise.reject(new ClientError('NOT_RUNNING', `this producer is ${this.#state} and cannot be started`));
     this.#state = 'running';
     const group = this.#options.group;
-    this.#core.start({
+    this.core.start({
       slavesToo: false,
       heartbeat: () => ({
-        clientID: this.#core.clientId,
+        clientID: this.core.clientId,
         producerDataSet: [{ groupName: group }],
         consumerDataSet: [],
       }),
@@ -88,9 +88,18 @@ export class Producer implements AsyncDisposable {
   }
 
   /** Sends one message and resolves when the broker stored it, with what it answered. Rejects with ClientError. */
-  async send(message: OutgoingMessage, options: SendOptions = {}): Promise<SendResult> {
+  send(message: OutgoingMessage, options: SendOptions = {}): Promise<SendResult> {
+    return this.sendAs(message, options, undefined);
+  }
+
+  /** `halfOf`: the group whose half message it becomes. */
+  protected async sendAs(
+    message: OutgoingMessage,
+    options: SendOptions,
+    halfOf: string | undefined,
+  ): Promise<SendResult> {
     this.#check(message.topic);
-    const prepared = await prepare(message, this.#ids, this.#limits());
+    const prepared = await prepare(message, this.#ids, this.#limits(), halfOf);
     const timeoutMs = this.#timeoutMs(options);
     const { selector } = options;
     return this.#dispatch(prepared, timeoutMs, {
@@ -126,8 +135,8 @@ export class Producer implements AsyncDisposable {
   async stop(): Promise<void> {
     if (this.#state !== 'running') return;
     this.#state = 'stopped';
-    await this.#core.unregister({ producerGroup: this.#options.group });
-    await this.#core.stop();
+    await this.core.unregister({ producerGroup: this.#options.group });
+    await this.core.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,6 +19,7 @@ export interface Call {
   readonly code: number;
   readonly ext?: ExtFields | undefined;
   readonly body?: Uint8Array | undefined;
+  readonly remark?: string | undefined;
 }
 
 /** What the server answered. The body is a view into received bytes that nobody writes to again. */

@@ -15,6 +15,7 @@ import { manifest as retention } from '../../plugins/retention/index.js';
 import { manifest as schedule } from '../../plugins/schedule/index.js';
 import { manifest as send } from '../../plugins/send/index.js';
 import { manifest as topics } from '../../plugins/topics/index.js';
+import { manifest as check } from '../../plugins/transaction/check/index.js';
 import { manifest as transaction } from '../../plugins/transaction/index.js';
 
 export type Filters = NonNullable<Parameters<typeof filterPlugin>[0]>;
@@ -39,6 +40,7 @@ export const broker = (filters: Filters) => [
   schedule,
   transaction,
   retention,
+  check,
   gauges,
   admin,
   registration,

@@ -8,7 +8,7 @@ import { PortEndpoint } from './endpoint.js';
 import { wrapped } from './errors.js';
 import { TURN_CEILING_MS } from './limits.js';
 import type { Service, ServiceFactory } from './service.js';
-import { finish, waitOf } from './steps.js';
+import { finish, restOf, waitOf } from './steps.js';
 
 /** What the kernel may ask of a thread. */
 export interface ThreadControl {
@@ -81,7 +81,7 @@ export class ThreadLoop {
       const unanswered = this.#unanswered();
       if (unanswered) await nextTurn();
       if (waitMs === 0 || this.#ended) continue;
-      const restMs = this.#rest();
+      const restMs = restOf(this.#hosted);
       if (restMs > 0) bell.rest(restMs);
       else bell.sleep(unanswered ? Math.min(waitMs, UNANSWERED_MS) : waitMs, this.#recheck);
     }
@@ -104,13 +104,6 @@ export class ThreadLoop {
       }
     }
     return waitMs;
-  }
-
-  /** A thread rests only when all of its services may. */
-  #rest(): number {
-    let restMs = TURN_CEILING_MS;
-    for (const { service } of this.#hosted) restMs = Math.min(restMs, service.restMs ?? 0);
-    return this.#hosted.length === 0 ? 0 : restMs;
   }
 
   /** Rings between the last step and the sleep are lost on the bell, so the services look once more. */

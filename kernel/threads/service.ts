@@ -10,7 +10,7 @@ export interface Service {
   step(): number;
   /**
    * Asked when `step` wants to wait: for so many ms bells are not heard, so that what rings often is served in larger pieces.
-   * Missing or 0: the next bell is heard at once.
+   * Missing or 0: the next bell is heard at once. Infinity: as long as the others on its thread wish, not at all without them.
    */
   readonly restMs?: number;
   /** Control calls, exposed through comlink; each method may return a promise that needs no I/O of the event loop. */

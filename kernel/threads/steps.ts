@@ -11,6 +11,13 @@ export function waitOf(returned: number): number {
   return returned > 0 ? Math.min(returned, TURN_CEILING_MS) : 0;
 }
 
+/** For how long a thread leaves bells unheard: as long as all of its services may. Those that do not mind do not make it rest. */
+export function restOf(hosted: readonly { readonly service: Service }[]): number {
+  let restMs = Infinity;
+  for (const { service } of hosted) restMs = Math.min(restMs, service.restMs ?? 0);
+  return restMs === Infinity ? 0 : restMs;
+}
+
 /** What was handed over before the stop is done before the close; bounded, since a service may find more for ever. */
 export function finish(service: Service): void {
   try {

@@ -4,7 +4,7 @@ import { CallGate, invoke, methodsOf } from './calls.js';
 import type { DeathPolicy } from './contract.js';
 import { fromWire, toWire, wrapped } from './errors.js';
 import type { RunningService, Service } from './service.js';
-import { finish, waitOf } from './steps.js';
+import { finish, restOf, waitOf } from './steps.js';
 import { deathOf, type Supervised } from './supervisor.js';
 
 export interface TwinOptions {
@@ -69,7 +69,7 @@ export class Twin implements RunningService, Supervised {
     try {
       const waitMs = waitOf(this.#service.step());
       // As on a thread: who has more to do does not rest, and a bell within the rest is heard after it.
-      const restMs = waitMs === 0 ? 0 : (this.#service.restMs ?? 0);
+      const restMs = waitMs === 0 ? 0 : restOf([{ service: this.#service }]);
       this.#restsUntilMs = restMs > 0 ? this.#options.clock.monoMs() + restMs : 0;
       if (restMs > 0) this.#wake(restMs);
       else if (waitMs === 0 || this.#again) this.#ring();

@@ -1,9 +1,10 @@
+import { messageOf } from '../../kernel/base/errors.js';
 import { inject, injectable } from '../../kernel/container.js';
 import type { PluginMain } from '../../kernel/plugin.js';
 import { Ledger } from '../../kernel/ring/ledger.js';
 import { callsOf, ThreadHost } from '../../kernel/threads/contract.js';
 import type { RunningService } from '../../kernel/threads/service.js';
-import { Options } from '../../kernel/tokens.js';
+import { Logger, Options } from '../../kernel/tokens.js';
 import { queueFileBytes } from '../../store/consumequeue/unit.js';
 import { openFilesMax } from '../../store/files/descriptors.js';
 import type { ScheduleCalls } from '../../workers/schedule/contract.js';
@@ -36,6 +37,7 @@ export class Schedule implements PluginMain {
     @inject(StoreEnds) private readonly ends: StoreEnds,
     @inject(ThreadHost) private readonly threads: ThreadHost,
     @inject(Options) private readonly options: Options,
+    @inject(Logger) private readonly logger: Logger,
   ) {}
 
   async start(): Promise<void> {
@@ -74,7 +76,14 @@ export class Schedule implements PluginMain {
   async close(): Promise<void> {
     this.#isOpen = false;
     if (this.#service === undefined) return;
-    await this.#calls.pause();
+    try {
+      await this.#calls.pause();
+    } catch (error) {
+      this.logger.warn(
+        { error: messageOf(error) },
+        'delayed messages that were on their way may be delivered again after the next start',
+      );
+    }
     await this.timerFile.note();
   }
 

@@ -5,7 +5,7 @@ import { PropertyName } from '../../protocol/message/properties.js';
 import type { TimerWish } from '../../protocol/message/timer.js';
 import { Delays, Timers, type Place } from '../schedule/contract.js';
 import { Halves } from '../transaction/contract.js';
-import type { PropertyScan } from './property-scan.js';
+import { encodedNotes, type PropertyScan } from './property-scan.js';
 import type { SendWork } from './work.js';
 
 /**
@@ -19,9 +19,17 @@ const NOT_OF_HALVES = [
   PropertyName.TRANSACTION_CHECK_TIMES,
 ].map((name) => Buffer.from(name));
 
+/** Of a delayed message; the same of an earlier delay would be taken for these. */
+const NOT_OF_DELAYED = [PropertyName.DELAY_TIME_LEVEL, PropertyName.REAL_TOPIC, PropertyName.REAL_QUEUE_ID].map(
+  (name) => Buffer.from(name),
+);
+
 /** Delayed messages and halves of transactions are stored in a topic of the system, with a note where they are to go. */
 @injectable()
 export class Placement {
+  /** Halves for one queue have one place, again and again. */
+  readonly #halfNotes = new WeakMap<Place, DataView>();
+
   constructor(
     @inject(Delays) private readonly delays: Delays,
     @inject(Timers) private readonly timers: Timers,
@@ -54,7 +62,12 @@ export class Placement {
     const { buffer, propertiesStart, propertiesEnd } = work.fields;
     scan.keepAllBut(NOT_OF_HALVES, buffer, propertiesStart, propertiesEnd);
     work.sysFlag &= ~SysFlag.TRANSACTION_ROLLBACK;
-    put(work, scan, this.halves.place(work.topic, work.queueId));
+    const place = this.halves.place(work.topic, work.queueId);
+    work.topic = place.topic;
+    work.queueId = place.queueId;
+    let notes = this.#halfNotes.get(place);
+    if (notes === undefined) this.#halfNotes.set(place, (notes = encodedNotes(place.noted)));
+    scan.putEncoded(notes);
     return true;
   }
 
@@ -66,6 +79,8 @@ export class Placement {
       scan.put({ [PropertyName.DELAY_TIME_LEVEL]: String(delayLevel) });
       return true;
     }
+    const { buffer, propertiesStart, propertiesEnd } = work.fields;
+    scan.keepAllBut(NOT_OF_DELAYED, buffer, propertiesStart, propertiesEnd);
     put(work, scan, this.delays.place(work.topic, work.queueId, delayLevel));
     return true;
   }

@@ -92,9 +92,12 @@ export class PropertyScan {
 
   /** Stores these, too: what the broker notes in the message. */
   put(properties: Readonly<Record<string, string>>): void {
-    let text = '';
-    for (const [name, value] of Object.entries(properties)) text += `${name}\u0001${value}\u0002`;
-    this.#put = viewOf(Buffer.from(text));
+    this.#put = encodedNotes(properties);
+  }
+
+  /** The same, encoded already. */
+  putEncoded(notes: DataView): void {
+    this.#put = notes;
   }
 
   /** Writes the stored properties with the broker's CLUSTER behind them; returns the position after them. */
@@ -160,6 +163,13 @@ export class PropertyScan {
     for (const name of left) if (name.length === length && named(bytes, at, name)) return true;
     return length === CLUSTER.length && named(bytes, at, CLUSTER);
   }
+}
+
+/** Each property with a separator behind it. */
+export function encodedNotes(properties: Readonly<Record<string, string>>): DataView {
+  let text = '';
+  for (const [name, value] of Object.entries(properties)) text += `${name}\u0001${value}\u0002`;
+  return viewOf(Buffer.from(text));
 }
 
 function named(bytes: Uint8Array, at: number, name: Buffer): boolean {

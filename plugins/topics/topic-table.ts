@@ -219,6 +219,7 @@ export class TopicTable implements Topics {
   }
 
   #hasRoomFor(topic: string): boolean {
+    if (this.systemTopics.has(topic)) return true;
     const internal = isInternal(topic);
     const count = internal ? this.#internalCount : this.#ordinaryCount;
     const max = internal

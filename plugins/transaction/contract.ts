@@ -5,6 +5,7 @@ import type { Place } from '../schedule/contract.js';
 export interface Halves {
   /** Why none is taken now, or undefined. */
   readonly refusal: string | undefined;
+  /** The same object for the same queue, as a rule. */
   place(topic: string, queueId: number): Place;
   /** While there is a reason, halves are refused with it. */
   holdBack(reason: string | undefined): void;

@@ -7,6 +7,8 @@ import type { Ending } from './ending.js';
 const KEPT_MS = 10 * 60_000;
 const ORIGINS_PER_CHUNK = 16_384;
 const PER_WORD = 16;
+/** 16 MiB, 67 million transactions; then the chunk that is there for longest goes. */
+const CHUNKS_MAX = 4096;
 const codes = { committed: 1, rolledBack: 2 } as const;
 const decisions = [undefined, 'committed', 'rolledBack'] as const;
 
@@ -73,6 +75,10 @@ export class Decisions implements Decided {
   #chunkOf(number: number): Chunk {
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {
+      for (const oldest of this.#chunks.keys()) {
+        if (this.#chunks.size < CHUNKS_MAX) break;
+        this.#chunks.delete(oldest);
+      }
       chunk = { words: new Uint32Array(ORIGINS_PER_CHUNK / PER_WORD), lastMonoMs: 0, lastOp: -1 };
       this.#chunks.set(number, chunk);
     }

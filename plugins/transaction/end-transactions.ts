@@ -5,12 +5,13 @@ import { Logger, Options } from '../../kernel/tokens.js';
 import { ResponseCode, SysFlag } from '../../protocol/codes.js';
 import type { Request } from '../../protocol/command.js';
 import { FieldError } from '../../protocol/fields.js';
-import { decodeEndTransaction, type EndTransactionRequestHeader } from '../../protocol/headers/end-transaction.js';
+import { EndFields } from '../../protocol/headers/end-transaction-fast.js';
+import type { SameAnswer } from '../../protocol/same-answer.js';
 import { AppendGate, type AppendStatus } from '../commitlog/contract.js';
 import type { Connection, Reply } from '../remoting/contract.js';
 import type { Decision } from './contract.js';
 import { Decisions } from './decisions.js';
-import { Ending, type EndingSteps } from './ending.js';
+import { answerSame, Ending, type EndingSteps } from './ending.js';
 import { FinalMessages } from './final-message.js';
 import { HalfReader } from './half-reader.js';
 import type { HalfRecord } from './half-record.js';
@@ -27,6 +28,7 @@ interface Waiting {
 /** END_TRANSACTION (37): stores the final message of what is committed, then the record that says that the half was ended. */
 @injectable()
 export class EndTransactions implements EndingSteps {
+  readonly #fields = new EndFields();
   readonly #waiting = new Fifo<Waiting>(64);
   #reading = 0;
 
@@ -78,24 +80,39 @@ export class EndTransactions implements EndingSteps {
 
   /** False when the ring is full. */
   #process(request: Request, connection: Connection): boolean {
-    const header = decode(request);
-    const { commitOrRollback, commitLogOffset } = header;
+    this.#read(request);
+    const { commitOrRollback, commitLogOffset } = this.#fields;
     if (commitOrRollback === SysFlag.TRANSACTION_NOT) {
       // 4.9 answers nothing, also when the producer waits for an answer.
-      connection.reply(request, COMMITTED);
+      answerSame(connection, request, COMMITTED);
       return true;
     }
-    if (this.halves.isHot(commitLogOffset))
-      return this.#end(header, this.halves.readNow(commitLogOffset), request, connection);
-    void this.#endLater(header, request.copied(), connection);
+    if (this.halves.isHot(commitLogOffset)) return this.#end(this.halves.readNow(commitLogOffset), request, connection);
+    if (this.#reading < this.options.pendingSendsMax)
+      void this.#endLater(commitLogOffset, request.copied(), connection);
+    else this.#busy(request, connection);
     return true;
   }
 
-  async #endLater(header: EndTransactionRequestHeader, request: Request, connection: Connection): Promise<void> {
+  /** Throws FieldError. */
+  #read(request: Request): void {
+    this.#fields.read(request);
+    const { commitOrRollback: type } = this.#fields;
+    if (
+      type !== SysFlag.TRANSACTION_NOT &&
+      type !== SysFlag.TRANSACTION_COMMIT &&
+      type !== SysFlag.TRANSACTION_ROLLBACK
+    )
+      throw new FieldError('commitOrRollback', `is ${type}: 0 (unknown), 8 (commit) or 12 (rollback) are known`);
+  }
+
+  async #endLater(physicalOffset: number, request: Request, connection: Connection): Promise<void> {
     this.#reading++;
     try {
-      const half = await this.halves.readLater(header.commitLogOffset);
-      if (!this.#end(header, half, request, connection)) this.#wait(request, connection);
+      const record = await this.halves.record(physicalOffset);
+      this.#read(request);
+      const half = record === undefined ? undefined : this.halves.halfOf(record);
+      if (!this.#end(half, request, connection)) this.#wait(request, connection);
       this.gate.publish();
     } catch (error) {
       connection.reply(request, { code: ResponseCode.SYSTEM_ERROR, remark: messageOf(error) });
@@ -105,18 +122,14 @@ export class EndTransactions implements EndingSteps {
   }
 
   /** False when the ring is full. */
-  #end(
-    header: EndTransactionRequestHeader,
-    half: HalfRecord | undefined,
-    request: Request,
-    connection: Connection,
-  ): boolean {
-    const reply = half === undefined ? NOT_FOUND : (halfProblem(half, header) ?? this.#storeProblem());
+  #end(half: HalfRecord | undefined, request: Request, connection: Connection): boolean {
+    const fields = this.#fields;
+    const reply = half === undefined ? NOT_FOUND : (halfProblem(half, fields) ?? this.#storeProblem());
     if (half === undefined || reply !== undefined) {
       connection.reply(request, reply ?? NOT_FOUND);
       return true;
     }
-    const decision = header.commitOrRollback === SysFlag.TRANSACTION_COMMIT ? 'committed' : 'rolledBack';
+    const decision = fields.commitOrRollback === SysFlag.TRANSACTION_COMMIT ? 'committed' : 'rolledBack';
     if (this.#isDecided(half, decision, request, connection)) return true;
     if (this.ops.waiting > 0) return false;
     const ending = new Ending(this, decision, half);
@@ -145,7 +158,7 @@ export class EndTransactions implements EndingSteps {
       );
     const ending = this.decisions.ending(half.origin);
     if (ending !== undefined && !ending.isAnswered) ending.ask(connection, request);
-    else connection.reply(request, successOf(decision));
+    else answerSame(connection, request, successOf(decision));
     return true;
   }
 
@@ -167,10 +180,12 @@ export class EndTransactions implements EndingSteps {
   #wait(request: Request, connection: Connection): void {
     if (this.#waiting.size < this.options.pendingSendsMax)
       this.#waiting.push({ request: request.copied(), connection });
-    else {
-      const remark = `${this.options.pendingSendsMax} ends of transactions wait for the log already (pendingSendsMax)`;
-      connection.reply(request, { code: ResponseCode.SYSTEM_BUSY, remark });
-    }
+    else this.#busy(request, connection);
+  }
+
+  #busy(request: Request, connection: Connection): void {
+    const remark = `${this.options.pendingSendsMax} ends of transactions wait for the log already (pendingSendsMax)`;
+    connection.reply(request, { code: ResponseCode.SYSTEM_BUSY, remark });
   }
 
   /** First the records of what was ended, then those who come with more. */
@@ -195,14 +210,6 @@ export class EndTransactions implements EndingSteps {
   }
 }
 
-function decode(request: Request): EndTransactionRequestHeader {
-  const header = decodeEndTransaction(request.ext);
-  const { commitOrRollback: type } = header;
-  if (type !== SysFlag.TRANSACTION_NOT && type !== SysFlag.TRANSACTION_COMMIT && type !== SysFlag.TRANSACTION_ROLLBACK)
-    throw new FieldError('commitOrRollback', `is ${type}: 0 (unknown), 8 (commit) or 12 (rollback) are known`);
-  return header;
-}
-
-function successOf(decision: Decision): Reply {
+function successOf(decision: Decision): SameAnswer {
   return decision === 'committed' ? COMMITTED : ROLLED_BACK;
 }

@@ -2,6 +2,7 @@ import type { Request } from '../../protocol/command.js';
 import { queueOffsetAt } from '../../protocol/message/stamped.js';
 import type { AppendStatus, PendingAppend } from '../commitlog/contract.js';
 import type { Connection, Reply } from '../remoting/contract.js';
+import { SameAnswer } from '../../protocol/same-answer.js';
 import type { Decision } from './contract.js';
 import type { HalfRecord } from './half-record.js';
 
@@ -52,8 +53,12 @@ export class Ending implements PendingAppend {
     if (!oneway) this.#askers.push({ connection, request: { opaque, serialize, oneway } });
   }
 
-  answer(reply: Reply): void {
-    for (const { connection, request } of this.#askers) if (!connection.closed) connection.reply(request, reply);
+  answer(reply: Reply | SameAnswer): void {
+    for (const { connection, request } of this.#askers) {
+      if (connection.closed) continue;
+      if (reply instanceof SameAnswer) answerSame(connection, request, reply);
+      else connection.reply(request, reply);
+    }
     this.#askers.length = 0;
     this.isAnswered = true;
   }
@@ -67,4 +72,10 @@ export class Ending implements PendingAppend {
     else if (status === 'stored') this.steps.finalStored(this);
     else this.steps.finalRefused(this, status, reason);
   }
+}
+
+export function answerSame(connection: Connection, to: Asker['request'], answer: SameAnswer): void {
+  if (to.oneway) return;
+  const at = connection.reserve(answer.bytesMax);
+  connection.written(answer.write(connection.outbound, at, to.opaque, to.serialize));
 }

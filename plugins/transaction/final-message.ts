@@ -66,23 +66,24 @@ export class FinalMessages {
     propertiesBytes: number,
   ): Handed {
     const { gate } = this;
-    const { view: source, bodyAt, bodyBytes, sysFlag } = half;
-    const size = bodyAt + bodyBytes + 1 + topic.length + 2 + propertiesBytes;
+    const { view: source, start: from, bodyAt, bodyBytes, sysFlag } = half;
+    const headBytes = bodyAt - from;
+    const size = headBytes + bodyBytes + 1 + topic.length + 2 + propertiesBytes;
     // Only of half the ring's size is it certain that it fits when the ring is empty.
     if (size * 2 > gate.bytes.length)
       return { problem: `a record of ${size} bytes needs a ring of twice its size (ringBytes)`, tooLarge: true };
     const start = gate.reserve(size);
     if (start < 0) return 'ringFull';
     const { view } = gate;
-    copyBytes(source, 0, bodyAt, view, start);
+    copyBytes(source, from, bodyAt, view, start);
     view.setInt32(start + TOTAL_SIZE_AT, size);
     view.setInt32(start + QUEUE_ID_AT, queueId);
     view.setInt32(start + SYS_FLAG_AT, withTransaction(sysFlag, SysFlag.TRANSACTION_COMMIT));
     setInt64(view, start + preparedTransactionOffsetAt(sysFlag), half.physicalOffset);
-    const crc = copyWithCrc(source, bodyAt, bodyAt + bodyBytes, view, start + bodyAt);
+    const crc = copyWithCrc(source, bodyAt, bodyAt + bodyBytes, view, start + headBytes);
     // What was reserved and not committed is reserved again by the next one.
-    if (crc !== source.getInt32(BODY_CRC_AT)) return { problem: 'its body is damaged' };
-    let to = start + bodyAt + bodyBytes;
+    if (crc !== source.getInt32(from + BODY_CRC_AT)) return { problem: 'its body is damaged' };
+    let to = start + headBytes + bodyBytes;
     view.setUint8(to++, topic.length);
     for (let i = 0; i < topic.length; i++) view.setUint8(to++, topic.charCodeAt(i));
     view.setInt16(to, propertiesBytes);

@@ -1,4 +1,4 @@
-import { LastView } from '../../protocol/copy.js';
+import { viewOf } from '../../protocol/copy.js';
 import { SysFlag } from '../../protocol/codes.js';
 import { KnownStrings } from '../../protocol/known-strings.js';
 import { measure, PHYSICAL_OFFSET_AT, QUEUE_OFFSET_AT } from '../../protocol/message/record.js';
@@ -22,6 +22,9 @@ const TIMER = Buffer.from('TIMER_');
  */
 export class HalfRecord {
   bytes: Buffer = Buffer.alloc(0);
+  view = viewOf(this.bytes);
+  /** Where in them it begins. */
+  start = 0;
   totalBytes = 0;
   sysFlag = 0;
   queueOffset = 0;
@@ -39,26 +42,23 @@ export class HalfRecord {
   waitStore = true;
   /** A property asks for a later delivery. */
   isDelayed = false;
-  readonly #views = new LastView();
   readonly #known = new KnownStrings();
 
-  get view(): DataView {
-    return this.#views.of(this.bytes);
-  }
-
-  /** Looks at a record that was checked. False when it is no half. */
-  load(bytes: Buffer): boolean {
-    const layout = measure(bytes, 0);
+  /** Looks at the record at `start`, which was checked. False when it is no half. */
+  load(bytes: Buffer, view = viewOf(bytes), start = 0): boolean {
+    const layout = measure(bytes, start);
     if (layout.topicBytes !== HALF_TOPIC.length || !startsWith(bytes, layout.topicAt, HALF_TOPIC)) return false;
     this.bytes = bytes;
+    this.view = view;
+    this.start = start;
     this.totalBytes = layout.totalBytes;
     this.sysFlag = layout.sysFlag;
     this.bodyAt = layout.bodyAt;
     this.bodyBytes = layout.bodyBytes;
     this.propertiesAt = layout.propertiesAt;
     this.propertiesBytes = layout.propertiesBytes;
-    this.queueOffset = getInt64(this.view, QUEUE_OFFSET_AT);
-    this.physicalOffset = getInt64(this.view, PHYSICAL_OFFSET_AT);
+    this.queueOffset = getInt64(view, start + QUEUE_OFFSET_AT);
+    this.physicalOffset = getInt64(view, start + PHYSICAL_OFFSET_AT);
     this.#readProperties();
     return true;
   }

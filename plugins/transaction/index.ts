@@ -1,7 +1,5 @@
 import { Lifecycle } from '../../kernel/container.js';
 import type { PluginManifest } from '../../kernel/plugin.js';
-import { Asking } from './asking.js';
-import { Checks } from './checks.js';
 import { Decided, Halves } from './contract.js';
 import { Decisions } from './decisions.js';
 import { EndTransactions } from './end-transactions.js';
@@ -13,8 +11,7 @@ import { Ops } from './ops.js';
 
 export const manifest: PluginManifest = {
   name: 'transaction',
-  needs: ['remoting', 'commitlog', 'flush', 'reput', 'topics', 'groups', 'offsets', 'schedule', 'retention'],
-  services: ['transaction'],
+  needs: ['remoting', 'commitlog', 'topics', 'schedule'],
   provides: [Halves, Decided],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };
@@ -26,8 +23,6 @@ export const manifest: PluginManifest = {
     container.register(FinalMessages, { useClass: FinalMessages }, single);
     container.register(Ops, { useClass: Ops }, single);
     container.register(EndTransactions, { useClass: EndTransactions }, single);
-    container.register(Asking, { useClass: Asking }, single);
-    container.register(Checks, { useClass: Checks }, single);
     container.register(Transaction, { useClass: Transaction }, single);
   },
   main: Transaction,

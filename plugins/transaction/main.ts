@@ -3,7 +3,6 @@ import type { PluginMain } from '../../kernel/plugin.js';
 import { Logger } from '../../kernel/tokens.js';
 import { RequestCode, ResponseCode } from '../../protocol/codes.js';
 import { RequestRouter } from '../remoting/contract.js';
-import { Checks } from './checks.js';
 import { EndTransactions } from './end-transactions.js';
 import { Ops } from './ops.js';
 
@@ -19,26 +18,19 @@ export class Transaction implements PluginMain {
     @inject(RequestRouter) private readonly router: RequestRouter,
     @inject(EndTransactions) private readonly ends: EndTransactions,
     @inject(Ops) private readonly ops: Ops,
-    @inject(Checks) private readonly checks: Checks,
     @inject(Logger) private readonly logger: Logger,
   ) {}
 
-  async start(): Promise<void> {
-    await this.checks.start();
+  start(): void {
     this.router.handleInPlace(RequestCode.END_TRANSACTION, (request, connection) => {
       if (!this.#stopping) return this.ends.handle(request, connection);
       connection.reply(request, STOPPING);
     });
   }
 
-  open(): void {
-    this.checks.open();
-  }
-
   /** Takes no more, then waits until everything taken is settled. */
   async close(): Promise<void> {
     this.#stopping = true;
-    this.checks.close();
     while (this.ends.unsettled > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     this.ops.stop();
     const { refused } = this.ops;
@@ -47,9 +39,5 @@ export class Transaction implements PluginMain {
         { transactions: refused },
         'ends of transactions could not be noted: their producers are asked again after the next start',
       );
-  }
-
-  async stop(): Promise<void> {
-    await this.checks.stop();
   }
 }

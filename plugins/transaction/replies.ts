@@ -1,13 +1,14 @@
 import { ResponseCode } from '../../protocol/codes.js';
-import type { EndTransactionRequestHeader } from '../../protocol/headers/end-transaction.js';
+import type { EndFields } from '../../protocol/headers/end-transaction-fast.js';
+import { SameAnswer } from '../../protocol/same-answer.js';
 import type { AppendStatus } from '../commitlog/contract.js';
 import type { Reply } from '../remoting/contract.js';
 import type { Decision } from './contract.js';
 import type { HalfRecord } from './half-record.js';
 
-export const COMMITTED: Reply = { code: ResponseCode.SUCCESS };
+export const COMMITTED = new SameAnswer({ code: ResponseCode.SUCCESS });
 /** 4.9: RemotingCommand#createResponseCommand, whose remark nobody changes. */
-export const ROLLED_BACK: Reply = { code: ResponseCode.SUCCESS, remark: 'not set any response code' };
+export const ROLLED_BACK = new SameAnswer({ code: ResponseCode.SUCCESS, remark: 'not set any response code' });
 export const NOT_FOUND = wrong('Find prepared transaction message failed');
 
 export function wrong(remark: string): Reply {
@@ -15,7 +16,7 @@ export function wrong(remark: string): Reply {
 }
 
 /** Why the half is not the one that is meant (4.9: EndTransactionProcessor#checkPrepareMessage). */
-export function halfProblem(half: HalfRecord, header: EndTransactionRequestHeader): Reply | undefined {
+export function halfProblem(half: HalfRecord, header: EndFields): Reply | undefined {
   if (half.producerGroup !== header.producerGroup) return wrong('The producer group wrong');
   if (half.queueOffset !== header.tranStateTableOffset) return wrong('The transaction state table offset wrong');
   if (half.physicalOffset !== header.commitLogOffset) return wrong('The commit log offset wrong');

@@ -127,6 +127,27 @@ describe('kernel bench', () => {
         assert.ok(p50 > 0 && p50 <= p99 && p99 <= max);
     });
 
+  it('transactions are there for consumers when they are counted', async () => {
+    const run = one(await bench('transactions', '-t', 'committed', '--queues', '2', '-w', '4', '-c', '2'));
+    const total = sum(await stored('committed'));
+    assert.ok(run.messages > 0 && run.messages <= total && total <= run.messages + 8, `${run.messages} of ${total}`);
+    assert.deepEqual(run.errors, {});
+    assert.equal(one(await bench('consume', '-t', 'committed', '-d', '0')).messages, total);
+  });
+
+  for (const [name, ...args] of [
+    ['delays of a level', '--level', '1'],
+    ['delays by a timer', '--timer', '--delay', '0.3'],
+  ] as const)
+    it(`${name}: all come, none of them early`, async () => {
+      const topic = name.replaceAll(' ', '_');
+      const run = one(await bench('delays', '-t', topic, '--rate', '300', ...args));
+      const total = sum(await stored(topic));
+      assert.ok(run.messages > 0 && run.messages <= total, `${run.messages} of ${total}`);
+      assert.deepEqual([run.missing, run.unanswered, run.early, run.repeated, run.errors], [0, 0, 0, 0, {}]);
+      assert.ok(run.latencyMicros.p50 >= 1000 && run.latencyMicros.p50 <= run.latencyMicros.max);
+    });
+
   it('latency creates its topic', async () => {
     await bench('latency', '-t', 'new-one', '--rate', '100');
     assert.equal((await stored('new-one')).length, 8);

@@ -63,6 +63,29 @@ describe('client commands', () => {
     assert.deepEqual(results.map(({ queueOffset }) => queueOffset).sort(), [0, 1, 2]);
   });
 
+  it('produce delays what it sends', async () => {
+    for (const [flags, name, value] of [
+      [['--delay-level', '3'], 'DELAY', '3'],
+      [['--delay', '1.5m'], 'TIMER_DELAY_MS', '90000'],
+      [['--deliver-at', '2030-03-17T17:46:40Z'], 'TIMER_DELIVER_MS', '1900000000000'],
+    ] as const) {
+      const run = kernel('produce', ...at(), ...flags, 'x');
+      assert.equal(await run.ended, 0, run.err);
+      const request = broker.asked(RequestCode.SEND_MESSAGE_V2).at(-1)!;
+      assert.equal(parseProperties(decodeSendMessageV2(request.ext).properties!).get(name), value);
+    }
+    for (const flags of [
+      ['--delay', '10'],
+      ['--deliver-at', '10'],
+      ['--deliver-at', '2030-13-01'],
+      ['--delay', '1s', '--delay-level', '1'],
+    ]) {
+      const run = kernel('produce', ...at(), ...flags, 'x');
+      assert.equal(await run.ended, 2, flags.join(' '));
+      assert.equal(run.err.trim().split('\n').length, 1, run.err);
+    }
+  });
+
   it('produce repeats a body', async () => {
     assert.equal(await kernel('produce', ...at(), '--count', '50', 'x').ended, 0);
     assert.equal(broker.asked(RequestCode.SEND_MESSAGE_V2).length, 50);

@@ -36,6 +36,8 @@ export interface LogServicesOptions {
   readonly segmentBytes?: number;
   readonly ringBytes?: number;
   readonly ringSlots?: number;
+  /** Of the service's ring; as many as the other one when left out. */
+  readonly serviceSlots?: number;
   readonly queueFileBytes?: number;
   readonly clearAheadBytes?: number;
 }
@@ -62,6 +64,7 @@ export class LogServices {
     segmentBytes = 4096,
     ringBytes = 65_536,
     ringSlots = 64,
+    serviceSlots = ringSlots,
     queueFileBytes = 200,
     clearAheadBytes = 0,
   }: LogServicesOptions) {
@@ -69,7 +72,7 @@ export class LogServices {
     this.log = { dir: `${STORE}/commitlog`, temporaryDir: `${STORE}/temporary`, segmentBytes, files };
     this.ring = allocateRing(ringBytes, ringSlots);
     this.writer = new RingWriter(this.ring);
-    this.serviceRing = allocateRing(ringBytes, ringSlots);
+    this.serviceRing = allocateRing(ringBytes, serviceSlots);
     this.#queueFileBytes = queueFileBytes;
   }
 
@@ -96,7 +99,7 @@ export class LogServices {
   }
 
   appender(): Appender {
-    return this.#keep(
+    return this.keep(
       new Appender(
         {
           log: this.log,
@@ -115,7 +118,7 @@ export class LogServices {
   }
 
   flusher(changes: Partial<FlushBoot> = {}): Flusher {
-    return this.#keep(
+    return this.keep(
       new Flusher(
         {
           log: this.log,
@@ -134,7 +137,7 @@ export class LogServices {
   }
 
   dispatcher(changes: Partial<ReputBoot> = {}, bitmaps?: FilterBitmaps): Dispatcher {
-    return this.#keep(
+    return this.keep(
       new Dispatcher(
         {
           log: this.log,
@@ -221,7 +224,8 @@ export class LogServices {
     return { words: this.#bells, index: BELLS[of] };
   }
 
-  #keep<T extends Service>(service: T): T {
+  /** Closed with the others. */
+  keep<T extends Service>(service: T): T {
     this.#open.push(service);
     return service;
   }

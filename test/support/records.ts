@@ -9,6 +9,7 @@ export interface TestRecord {
   readonly storeTimestamp?: number;
   readonly sysFlag?: number;
   readonly bornTimestamp?: number;
+  readonly preparedTransactionOffset?: number;
   readonly body?: Buffer;
   readonly properties?: string;
 }
@@ -26,7 +27,7 @@ export function testRecord(input: TestRecord): Buffer {
     storeAddress: Buffer.from([127, 0, 0, 1]),
     storePort: 10911,
     reconsumeTimes: 0,
-    preparedTransactionOffset: 0,
+    preparedTransactionOffset: input.preparedTransactionOffset ?? 0,
     body: input.body ?? Buffer.from('body'),
     properties: input.properties ?? '',
     queueOffset: input.queueOffset ?? 0,

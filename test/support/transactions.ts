@@ -69,10 +69,15 @@ export function end(
 /** What the log holds of a topic, in order; read from the log itself, so that no queue has to be there. */
 export async function stored(broker: TestBroker, topic: string): Promise<StoredMessage[]> {
   const log = broker.get(LogReader);
+  const segmentBytes = broker.options.mappedFileSizeCommitLog;
   const found: StoredMessage[] = [];
   for (let at = log.minOffset; at < log.maxOffset;) {
     const record = await log.record(at);
-    if (record === undefined) throw new Error(`no record at ${at}`);
+    if (record === undefined) {
+      // The rest of a file holds none.
+      at += segmentBytes - (at % segmentBytes);
+      continue;
+    }
     const message = decodeRecord(record, 0);
     if (message.topic === topic) found.push(message);
     at += message.totalBytes;

@@ -34,6 +34,8 @@ export class Level implements Source {
   readonly #form = new LevelForm();
   /** Next offset to hand over; what lies between progress and it is on its way, or delivered. */
   #cursor: number;
+  /** The first that is not done: as in the shared word, of which this is the only writer. */
+  #progress: number;
   #inFlight = 0;
   /** Something came back: no earlier than then it starts again from its progress, monotonic ms. */
   #againAtMs: number | undefined;
@@ -45,7 +47,7 @@ export class Level implements Source {
     this.#needs = needs;
     this.records = needs.records;
     this.#units = new LevelUnits(needs.queues, SystemTopic.SCHEDULE, needs.queueId);
-    this.#cursor = this.#progress;
+    this.#cursor = this.#progress = needs.words.progress(needs.queueId);
   }
 
   due(nowMs: number, hand: Hand): number {
@@ -89,7 +91,7 @@ export class Level implements Source {
     const row = table.find(SystemTopic.SCHEDULE, queueId);
     const end = row < 0 ? 0 : table.get(row, QueueWord.dispatched);
     if (this.#progress >= end) return undefined;
-    // Not to be told while its queue file is missing: then nothing may go.
+    // Unknown: it may be anywhere.
     if (!this.#units.point(this.#progress, end)) return 0;
     return this.#units.physicalOffset < physicalOffset ? this.#units.physicalOffset : undefined;
   }
@@ -109,10 +111,6 @@ export class Level implements Source {
     this.#againAtMs = this.#needs.context.clock.monoMs() + RETRY_MS;
   }
 
-  get #progress(): number {
-    return this.#needs.words.progress(this.#needs.queueId);
-  }
-
   /** What an earlier life handed over does not count. */
   #back(): void {
     if (this.#inFlight > 0) this.#inFlight--;
@@ -121,11 +119,11 @@ export class Level implements Source {
   /** Progress moves over what is delivered without a gap. */
   #advance(token: number): void {
     const { words, queueId } = this.#needs;
-    let progress = this.#progress;
-    if (token < progress) return;
+    if (token < this.#progress) return;
     words.setDelivered(queueId, token);
-    while (words.isDelivered(queueId, progress)) progress++;
-    words.setProgress(queueId, progress);
+    if (token > this.#progress) return;
+    while (words.isDelivered(queueId, this.#progress)) this.#progress++;
+    words.setProgress(queueId, this.#progress);
   }
 
   /** 0 when there is nothing to wait for; what came back is looked for when nothing is on its way any more. */
@@ -149,6 +147,7 @@ export class Level implements Source {
       'delayed messages were deleted with old files before they were delivered',
     );
     words.setProgress(queueId, minimum);
+    this.#progress = minimum;
     this.#cursor = Math.max(this.#cursor, minimum);
   }
 

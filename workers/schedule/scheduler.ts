@@ -8,9 +8,6 @@ import type { Mover } from './mover.js';
 import { RETRY_MS, type Source } from './source.js';
 import type { Timers } from './timers.js';
 
-/** Nothing to do before a bell rings. */
-const IDLE_MS = 60_000;
-
 export interface SchedulerParts {
   readonly watermarks: Watermarks;
   readonly segments: Segments;
@@ -33,22 +30,24 @@ export class Scheduler implements Service {
     timers: () => this.parts.timers.snapshot(),
     moveBelow: (offset) => this.parts.mover.start(offset),
   };
+  /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
+  readonly restMs = Infinity;
   #open = false;
   /** The source that is asked first, in turn. */
   #first = 0;
   readonly #paused: (() => void)[] = [];
 
   constructor(
-    private readonly parts: SchedulerParts,
+    readonly parts: SchedulerParts,
     private readonly context: ServiceContext,
   ) {}
 
   step(): number {
     const { watermarks, segments, delivery } = this.parts;
     segments.forgetBelow(watermarks.get(Watermark.logMin));
-    if (!delivery.begin()) return IDLE_MS;
+    if (!delivery.begin()) return Infinity;
     if (delivery.inFlight === 0) for (const resolve of this.#paused.splice(0)) resolve();
-    const waitMs = this.#open ? this.#deliver() : IDLE_MS;
+    const waitMs = this.#open ? this.#deliver() : Infinity;
     this.parts.mover.look();
     return waitMs;
   }
@@ -63,7 +62,7 @@ export class Scheduler implements Service {
     // Room is what a move is to make.
     if (this.parts.watermarks.isHeldBack && !mover.isActive) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
-    let waitMs = IDLE_MS;
+    let waitMs = Infinity;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
       const at = (this.#first + i) % sources.length;
       waitMs = Math.min(waitMs, sources[at].due(nowMs, delivery.hands[at]));

@@ -19,7 +19,7 @@ import { Unreadable } from './unreadable.js';
 /** So often what is new is read while nobody asks. */
 const READ_INTERVAL_MS = 1000;
 /** Records that one step reads, and halves that it looks at. */
-const RECORDS_PER_STEP = 500;
+const RECORDS_PER_STEP = 200;
 const LOOKS_PER_STEP = 50_000;
 /** As many questions wait until the scan does. */
 const QUESTIONS_MAX = 4000;

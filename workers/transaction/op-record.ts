@@ -18,13 +18,27 @@ export interface Op {
   readonly own: boolean;
 }
 
+/** What ops hold that are not this service's own. */
+const PLAIN = propertiesText();
+
 /** Undefined when it is not one. */
 export function readOp(record: Buffer): Op | undefined {
   const { bodyAt, bodyBytes, propertiesAt } = measure(record, 0);
-  const body = record.toString('latin1', bodyAt, bodyAt + bodyBytes);
+  const half = digits(record, bodyAt, bodyAt + bodyBytes);
   const properties = record.toString('latin1', propertiesAt);
-  if (!/^\d{1,15}$/.test(body) || propertyOf(properties, PropertyName.TAGS) !== TAG) return undefined;
-  return { half: Number(body), own: propertyOf(properties, OWN) !== undefined };
+  if (half < 0 || (properties !== PLAIN && propertyOf(properties, PropertyName.TAGS) !== TAG)) return undefined;
+  return { half, own: properties !== PLAIN && propertyOf(properties, OWN) !== undefined };
+}
+
+function digits(record: Buffer, start: number, end: number): number {
+  if (end - start < 1 || end - start > 15) return -1;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = record[at] - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** Writes op records as 4.9 does, with a property of this service's behind the others (4.9: TransactionalMessageBridge). */
@@ -62,6 +76,10 @@ export class OpWriter {
   }
 }
 
+function propertiesText(): string {
+  return `${PropertyName.WAIT_STORE_MSG_OK}\u0001true\u0002${PropertyName.TAGS}\u0001${TAG}`;
+}
+
 function propertiesOf(reason: OpReason): Buffer {
-  return Buffer.from(`WAIT\u0001true\u0002TAGS\u0001${TAG}\u0002${OWN}\u0001${reason}`);
+  return Buffer.from(`${PLAIN}\u0002${OWN}\u0001${reason}`);
 }

@@ -56,7 +56,7 @@ export function html(report: Report): string {
 ${lines.join('\n')}
 </ul>
 ${byPhase(summaries)
-  .map(([name, phase]) => section(name, phase, report.runs))
+  .map(([name, phase]) => section(name, phase, report))
   .join('\n')}
 <footer>Figures are medians of the turns, lines across bars single turns. CPU and memory are those of the broker. Loop delay: how late
 a timer of the network thread came. Ring: what lay between the network thread and the writer, seen every 10 ms. Percentiles and
@@ -66,7 +66,8 @@ maxima of both are known to within a quarter.</footer>
 `;
 }
 
-function section(name: string, phase: readonly PhaseSummary[], runs: readonly TopologyRun[]): string {
+function section(name: string, phase: readonly PhaseSummary[], { runs, settings }: Report): string {
+  const { latency } = settings.phases.find((one) => one.name === name)!;
   const heads = phase.map(({ topology }) => `<th>${escapeText(topology)}</th>`);
   const rows = figureRows(phase).map(
     (row) =>
@@ -76,6 +77,7 @@ function section(name: string, phase: readonly PhaseSummary[], runs: readonly To
 <div class="charts">
 ${charts(
   phase,
+  latency,
   runs.filter((run) => run.phase === name),
 ).join('\n')}
 </div>
@@ -87,7 +89,7 @@ ${rows.join('\n')}
 </table>`;
 }
 
-function charts(phase: readonly PhaseSummary[], runs: readonly TopologyRun[]): string[] {
+function charts(phase: readonly PhaseSummary[], latency: string, runs: readonly TopologyRun[]): string[] {
   const chart = (title: string, svg: string): string => `<div class="chart"><h3>${escapeText(title)}</h3>${svg}</div>`;
   const runsOf = (topology: string, value: (run: TopologyRun) => number): number[] =>
     runs.filter((run) => run.topology === topology).map(value);
@@ -101,10 +103,7 @@ function charts(phase: readonly PhaseSummary[], runs: readonly TopologyRun[]): s
   }));
   return [
     chart('messages/s', barChart(rates, short)),
-    chart(
-      phase.every(({ paced }) => paced) ? 'latency from send to consumer, µs' : 'latency of one request, µs',
-      pointChart(percentiles, short),
-    ),
+    chart(`${latency}, µs`, pointChart(percentiles, short)),
     chart(
       'broker CPU, µs per message',
       barChart(

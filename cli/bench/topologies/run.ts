@@ -81,10 +81,11 @@ class Script {
     const part = `turn ${this.turn}/${turns} ${this.topology} ${phase.name}`;
     this.progress.at(part, 0, '');
     const probe = new FiguresProbe(this.pid, this.ask);
-    const { warmSeconds, seconds } = load;
+    const { seconds } = load;
+    const warmSeconds = load.warmSeconds + (phase.leadSeconds?.(load) ?? 0);
     const result = await measure(
       await phase.open(load, targets),
-      { warmSeconds, seconds, pid: this.pid, probe },
+      { warmSeconds: load.warmSeconds, seconds, pid: this.pid, probe },
       (line) => this.progress.at(part, line.elapsedSeconds + (line.warm ? 0 : warmSeconds), liveText(line)),
     );
     const rate = Math.round(result.messagesPerSecond).toLocaleString('en-US');

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, resolve } from 'node:path';
+import { declarations } from '../../../config/options.js';
 import { fromSetFlags } from '../../../config/sources.js';
 import { loadTopology, topologyPresets, type Topology } from '../../../config/topology.js';
 import { ExitCode, KernelError } from '../../../kernel/base/errors.js';
+import { parseDelayLevels } from '../../../store/dispatch/delay-levels.js';
 import type { HeaderForm } from '../frames.js';
 import { type Phase, phases } from './phases.js';
 
@@ -32,8 +34,10 @@ export interface LoadSettings {
   readonly window: number;
   readonly connections: number;
   readonly perBatch: number;
-  /** Messages per second of the phase at a fixed rate. */
+  /** Messages per second of the phases at a fixed rate. */
   readonly perSecond: number;
+  /** What delay level 1 means at the brokers. */
+  readonly firstLevelMs: number;
   readonly form: HeaderForm;
   readonly seconds: number;
   readonly warmSeconds: number;
@@ -75,6 +79,7 @@ export function topologiesSettings(files: readonly string[], flags: TopologiesFl
       connections: flags.connections,
       perBatch: flags.batch,
       perSecond: flags.rate,
+      firstLevelMs: firstLevelMs(brokerSet),
       form: flags.header,
       seconds: flags.seconds,
       warmSeconds: flags.warm,
@@ -111,6 +116,12 @@ function chosenPhases(only: string | undefined): Phase[] {
   if (unknown !== undefined)
     throw usage(`there is no phase '${unknown}'`, `--only takes some of ${phases.map(({ name }) => name).join(',')}`);
   return phases.filter(({ name }) => names.includes(name));
+}
+
+/** Throws KernelError when the brokers would be told something else than levels. */
+function firstLevelMs(brokerSet: readonly string[]): number {
+  const set = fromSetFlags([...brokerSet]).findLast(({ name }) => name === 'messageDelayLevel');
+  return parseDelayLevels(String(set?.raw ?? declarations.get('messageDelayLevel')!.default))[0]!;
 }
 
 /** What the comparison itself sets may not be set differently. */

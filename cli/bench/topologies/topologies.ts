@@ -44,7 +44,11 @@ async function allRuns(
   signal: AbortSignal,
 ): Promise<TopologyRun[]> {
   const { topologies, turns, phases, load } = settings;
-  const seconds = topologies.length * turns * phases.length * (load.warmSeconds + load.seconds);
+  const ofScript = phases.reduce(
+    (sum, phase) => sum + load.warmSeconds + load.seconds + (phase.leadSeconds?.(load) ?? 0),
+    0,
+  );
+  const seconds = topologies.length * turns * ofScript;
   const progress = new PlanProgress(seconds, systemClock, stream);
   const runs: TopologyRun[] = [];
   try {

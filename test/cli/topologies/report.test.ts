@@ -36,6 +36,7 @@ function reportOf(): Report {
         connections: 1,
         perBatch: 32,
         perSecond: 5000,
+        firstLevelMs: 1000,
         form: 'binary',
         seconds: 1,
         warmSeconds: 0,

@@ -45,8 +45,14 @@ describe('settings of kernel bench topologies', () => {
   it('chooses phases in their own order', () => {
     const names = (only?: string): string[] =>
       topologiesSettings([], { ...flags, ...(only === undefined ? {} : { only }) }).phases.map(({ name }) => name);
-    assert.deepEqual(names(), ['produce', 'batch', 'consume', 'latency']);
+    assert.deepEqual(names(), ['produce', 'batch', 'consume', 'latency', 'transactions', 'delays']);
     assert.deepEqual(names('consume, produce'), ['produce', 'consume']);
+  });
+
+  it('knows what delay level 1 means at the brokers', () => {
+    const { load } = topologiesSettings([], { ...flags, set: ['messageDelayLevel=1m', 'messageDelayLevel=7s 1m'] });
+    assert.equal(load.firstLevelMs, 7000);
+    assert.equal(topologiesSettings([], flags).load.firstLevelMs, 1000);
   });
 
   it('passes settings on to the brokers', () => {

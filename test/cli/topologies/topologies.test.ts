@@ -12,14 +12,15 @@ import { KernelProcess, runKernel } from '../../support/kernel-command.js';
 import { tempDir } from '../../support/temp-dir.js';
 import { until } from '../../support/until.js';
 
-const PHASES = ['produce', 'batch', 'consume', 'latency'];
+/** Delays need seconds for each broker: they have a test of their own. */
+const PHASES = ['produce', 'batch', 'consume', 'latency', 'transactions'];
 const NAMES = ['dedicated', 'fused', 'paired', 'mine'];
 /** The threads of each beside main. */
 const THREADS: Readonly<Record<string, string[]>> = {
-  dedicated: ['commitlog', 'flush', 'reput'],
+  dedicated: ['commitlog', 'flush', 'reput', 'schedule', 'transaction'],
   fused: ['flush'],
   paired: ['writer', 'reader'],
-  mine: ['log', 'flush'],
+  mine: ['log', 'flush', 'schedule', 'transaction'],
 };
 const load = {
   size: 64,
@@ -52,7 +53,7 @@ describe('kernel bench topologies', function () {
     const topology = join(dir.path, 'mine.json');
     writeFileSync(topology, '{"commitlog": "log", "reput": "main"}');
     const [json, page] = [join(dir.path, 'r.json'), join(dir.path, 'r.html')];
-    const flags = { ...load, turns: 2, store: dir.path, json, html: page };
+    const flags = { ...load, only: PHASES.join(), turns: 2, store: dir.path, json, html: page };
     const lines: string[] = [];
     const printer = {
       line: (text: string) => void lines.push(text),
@@ -86,35 +87,29 @@ describe('kernel bench topologies', function () {
     assert.deepEqual(readdirSync(dir.path).sort(), ['mine.json', 'r.html', 'r.json'], 'the stores are gone');
   });
 
-  it('fills the topic when it only reads', async () => {
+  /** One turn of the presets. */
+  async function runsOf(...more: string[]): Promise<Report['runs']> {
     using dir = tempDir();
     const json = join(dir.path, 'r.json');
-    const args = [
-      '--only',
-      'consume',
-      '--turns',
-      '1',
-      '--seconds',
-      '0.1',
-      '--warm',
-      '0',
-      '--store',
-      dir.path,
-      '--json',
-      json,
-    ];
+    const args = ['--turns', '1', '--warm', '0', '--store', dir.path, '--json', json, ...more];
     const { exitCode, stderr } = await runKernel(['bench', 'topologies', ...args]);
     assert.equal(exitCode, 0, stderr);
-    const { runs } = JSON.parse(readFileSync(json, 'utf8')) as Report;
-    assert.deepEqual(
-      runs.map(({ topology, phase }) => [topology, phase]),
-      NAMES.slice(0, 3).map((name) => [name, 'consume']),
-    );
-    assert.ok(
-      runs.some(({ messages }) => messages > 0),
-      'there was nothing to read',
-    );
-  });
+    return (JSON.parse(readFileSync(json, 'utf8')) as Report).runs;
+  }
+
+  for (const phase of ['consume', 'delays'])
+    it(`runs ${phase} alone: what it needs is there`, async () => {
+      const runs = await runsOf('--only', phase, '--seconds', '0.1', '--rate', '500');
+      assert.deepEqual(
+        runs.map((run) => [run.topology, run.phase]),
+        NAMES.slice(0, 3).map((name) => [name, phase]),
+      );
+      assert.ok(
+        runs.some(({ messages }) => messages > 0),
+        'there was nothing to read',
+      );
+      assert.ok(runs.every(({ early = 0, missing = 0 }) => early === 0 && missing === 0));
+    });
 
   it('tells why a broker does not start', async () => {
     using dir = tempDir();

@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchRun } from '../../../cli/bench/bench.js';
+import type { LoadKind } from '../../../cli/bench/settings.js';
 import { kernelMain } from '../support/servers.js';
 import type { Target } from '../support/target.js';
 import type { Pair } from './brokers.js';
 
 export interface BenchCommand {
-  readonly kind: 'produce' | 'batch' | 'consume' | 'latency';
+  readonly kind: LoadKind;
   readonly args: readonly string[];
   readonly seconds: number;
   readonly warmSeconds: number;
@@ -32,7 +33,7 @@ export async function benchPair(
   return runBench(command, ours, peer, join(jsonFolder, `${name}.json`));
 }
 
-/** One run on one side, which stands in no table: to fill a topic, or to warm a broker up. */
+/** One run on one side: to fill a topic, to warm a broker up, or of what the other side cannot do. */
 export function benchOne(command: Omit<BenchCommand, 'turns'>, target: Target): Promise<BenchRun[]> {
   process.stdout.write(target.kind === 'kernel' ? '# this broker\n' : '# RocketMQ 4.9.7\n');
   return inTemporary((folder) => runBench(command, target, [], join(folder, 'runs.json')));

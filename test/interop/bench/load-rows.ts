@@ -2,6 +2,7 @@ import { clientLoad } from './client-load.js';
 import type { PairWish } from './brokers.js';
 import type { Goal } from './figures.js';
 import { benchOne, benchPair, type BenchCommand } from './kernel-bench.js';
+import { delayRows } from './delay-rows.js';
 import { figureOf, loadFigures, type Row, type Scene } from './row.js';
 
 const WARM_SECONDS = 3;
@@ -31,7 +32,7 @@ function sendRow(name: string, header: keyof typeof sendFamilies, topology: 'ded
 
 interface PlainLoad {
   readonly name: string;
-  readonly kind: 'produce' | 'batch';
+  readonly kind: 'produce' | 'batch' | 'transactions';
   readonly args: readonly string[];
   readonly load: string;
   readonly goal: Goal;
@@ -98,6 +99,17 @@ function clientRow(name: string, bodyBytes: number, size: string): Row {
   };
 }
 
+/** A transaction counts as one message. */
+function transactionRow(name: string, connections: number): Row {
+  return plainRow({
+    name,
+    kind: 'transactions',
+    args: ['-w', '64', '-c', String(connections)],
+    load: `transactions of 128 B (half and commit), ${connections === 1 ? '' : `${connections} × `}64 open`,
+    goal: atLeast(1.5),
+  });
+}
+
 /** Rows that want the same brokers stand together. */
 export const loadRows: readonly Row[] = [
   sendRow('produce', 'binary', 'dedicated'),
@@ -111,6 +123,8 @@ export const loadRows: readonly Row[] = [
   }),
   consume,
   latency,
+  transactionRow('transactions', 1),
+  transactionRow('transactions-4', 4),
   clientRow('java-128', 128, '128 B'),
   clientRow('java-1k', 1024, '1 KiB'),
   sendRow('produce-fused', 'binary', 'fused'),
@@ -125,6 +139,7 @@ export const loadRows: readonly Row[] = [
     goal: atLeast(2),
     wish: { options: { flushDiskType: 'SYNC_FLUSH' } },
   }),
+  ...delayRows,
   plainRow({
     name: 'topics',
     kind: 'produce',

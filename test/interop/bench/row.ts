@@ -23,6 +23,9 @@ export type Run = Pick<BenchRun, 'side' | 'messagesPerSecond' | 'errors' | 'brok
   readonly lateShare?: number;
   readonly missing?: number;
   readonly unanswered?: number;
+  /** Delayed messages that came before their time, and that came more than once. */
+  readonly early?: number;
+  readonly repeated?: number;
 };
 
 /** From here on the generator tells more about itself than about a broker. */
@@ -53,12 +56,18 @@ export function loadFigures(load: string, runs: readonly Run[], rate: FigureExtr
   ];
 }
 
+const doubts = [
+  ['missing', 'messages never came'],
+  ['unanswered', 'sends without an answer'],
+  ['early', 'messages came before their time'],
+  ['repeated', 'messages came again'],
+] as const;
+
 /** What came otherwise than wanted. */
 function noteOf(runs: readonly Run[]): string | undefined {
-  const texts = runs.flatMap(({ side, errors, lateShare = 0, missing = 0, unanswered = 0 }) => [
+  const texts = runs.flatMap(({ side, errors, lateShare = 0, ...counts }) => [
     ...Object.entries(errors).map(([code, count]) => `${side} ${count} × answer ${code}`),
-    ...(missing > 0 ? [`${side} ${missing} messages never came`] : []),
-    ...(unanswered > 0 ? [`${side} ${unanswered} sends without an answer`] : []),
+    ...doubts.flatMap(([name, text]) => ((counts[name] ?? 0) > 0 ? [`${side} ${counts[name]} ${text}`] : [])),
     ...(lateShare > LATE_SHARE_MAX ? [`${side} ${(lateShare * 100).toFixed(1)} % sent late`] : []),
   ]);
   return texts.length === 0 ? undefined : texts.join(', ');

@@ -287,8 +287,12 @@ export class Producer extends Client {
 }
 
 export class TransactionProducer extends Client {
-  /** The half message is stored and, unless `local` is UNKNOW, ended. */
-  async send(message: OutMessage, local: TransactionEnd, checked: TransactionEnd = 'UNKNOW'): Promise<SendResult> {
+  /** The half message is stored and, unless `local` is UNKNOW, ended. HELD ones are committed when they are released. */
+  async send(
+    message: OutMessage,
+    local: TransactionEnd | 'HELD',
+    checked: TransactionEnd = 'UNKNOW',
+  ): Promise<SendResult> {
     const properties = { ...message.properties, local, checked };
     return (await this.call('sendMessageInTransaction', outgoing({ ...message, properties }), null)) as SendResult;
   }
@@ -296,6 +300,15 @@ export class TransactionProducer extends Client {
   /** From now on checks are answered with a message's property `checked`. */
   async answerChecks(): Promise<void> {
     await this.call('setAnswering', true);
+  }
+
+  async release(): Promise<void> {
+    await this.call('release');
+  }
+
+  /** How often it was asked about the message with these keys. */
+  async checksOf(keys: string): Promise<number> {
+    return ((await this.call('getChecks')) as Record<string, number>)[keys] ?? 0;
   }
 }
 

@@ -92,6 +92,10 @@ describe('a disk above diskSpaceWarningLevelRatio (B07)', () => {
     const { status, reason } = await broker.get(MessageWriter).append(newMessage());
     assert.equal(status, 'readOnly');
     assert.match(reason, /disk is full/);
+    const { watermarks } = broker.get(StoreState);
+    assert.ok(watermarks.isHeldBack, 'services that store are told');
+    disks.logPercent = 50;
+    await until(() => !watermarks.isHeldBack, 'they may store again');
   });
 
   it('is seen while files are deleted, however long that takes; a stop does not wait for it', async () => {

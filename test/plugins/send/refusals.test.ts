@@ -21,6 +21,7 @@ interface Refusal {
 const SEND_CODES = [RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE];
 const FORBIDDEN = [
   'SCHEDULE_TOPIC_XXXX',
+  'rmq_sys_wheel_timer',
   'RMQ_SYS_TRANS_HALF_TOPIC',
   'RMQ_SYS_TRANS_OP_HALF_TOPIC',
   'TRANS_CHECK_MAX_TIME_TOPIC',
@@ -47,18 +48,6 @@ const refusals: readonly Refusal[] = [
     code: 13,
     remark: /property DELAY/,
   },
-  {
-    name: 'TRAN_MSG',
-    wish: { properties: propertyText({ TRAN_MSG: 'true' }) },
-    code: 13,
-    remark: /transactional messages \(property TRAN_MSG\) are not supported yet/,
-  },
-  ...[4, 8, 12].map((sysFlag) => ({
-    name: `transaction bits ${sysFlag} of the system flag`,
-    wish: { sysFlag },
-    code: 13,
-    remark: /transactional messages/,
-  })),
   {
     name: 'a template that is not there',
     wish: { topic: 'Unknown', defaultTopic: 'NoSuchTemplate' },

@@ -31,7 +31,7 @@ function topic(topicName: string, more: Partial<TopicConfig> = {}): TopicConfig 
 }
 
 describe('plugins/topics: topics of the start', () => {
-  /** From the constructor of 4.9's TopicConfigManager. */
+  /** From the constructor of 4.9's TopicConfigManager; the topic of timers is RocketMQ 5's. */
   const expected = {
     SELF_TEST_TOPIC: [1, 6],
     TBW102: [8, 7],
@@ -40,6 +40,7 @@ describe('plugins/topics: topics of the start', () => {
     'broker-a': [1, 7],
     OFFSET_MOVED_EVENT: [1, 6],
     SCHEDULE_TOPIC_XXXX: [18, 6],
+    rmq_sys_wheel_timer: [1, 6],
     DefaultCluster_REPLY_TOPIC: [1, 6],
   };
   const shape = (table: TopicTable): Record<string, number[]> => {

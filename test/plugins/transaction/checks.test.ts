@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { systemClock } from '../../../kernel/base/clock.js';
 import { Offsets } from '../../../plugins/offsets/contract.js';
 import { Topics } from '../../../plugins/topics/contract.js';
 import { encodeHeartbeat } from '../../../protocol/bodies/heartbeat.js';
@@ -32,7 +33,7 @@ const MAX_TIME = 'TRANS_CHECK_MAX_TIME_TOPIC';
 const SYSTEM_GROUP = 'CID_RMQ_SYS_TRANS';
 
 const SOON = { transactionTimeOut: 1, transactionCheckInterval: 20 };
-const born = (): { readonly bornTimestamp: number } => ({ bornTimestamp: Date.now() });
+const born = (): { readonly bornTimestamp: number } => ({ bornTimestamp: systemClock.wallMs() });
 
 function checkBroker({ options, ...more }: TestBrokerOptions = {}): Promise<TestBroker> {
   return testBroker({ options: { ...SOON, ...options }, ...more });
@@ -120,10 +121,10 @@ describe('questions to producers', () => {
     await using broker = await checkBroker();
     using client = await producer(broker);
     answering(client, () => UNKNOWN);
+    const sentMs = systemClock.wallMs();
     await sendHalf(client, { ...born(), properties: { CHECK_IMMUNITY_TIME_IN_SECONDS: '1' } });
-    const sentMs = Date.now();
     await until(() => questionsTo(client).length > 0, 'a question comes');
-    assert.ok(Date.now() - sentMs >= 990, 'asked before the time that the message names');
+    assert.ok(systemClock.wallMs() - sentMs >= 990, 'asked before the time that the message names');
     await until(async () => (await stored(broker, MAX_TIME)).length > 0, 'it is given up');
     assert.equal(questionsTo(client).length, 15);
     assert.equal((await stored(broker, MAX_TIME)).length, 1);
@@ -158,8 +159,8 @@ describe('questions to producers', () => {
     await until(() => broker.lines.some(({ message }) => message === 'producer gone: its connection closed'), 'gone');
     using second = await broker.connect();
     // A whole second without a member: nothing is counted.
-    const sentMs = Date.now();
-    await until(() => Date.now() - sentMs > 1100, 'the half is due');
+    const sentMs = systemClock.wallMs();
+    await until(() => systemClock.wallMs() - sentMs > 1100, 'the half is due');
     assert.equal((await stored(broker, HALF)).length, 1);
     const body = encodeHeartbeat({ clientID: 'second', consumerDataSet: [], producerDataSet: [{ groupName: 'PG' }] });
     await second.ask(RequestCode.HEART_BEAT, { body });

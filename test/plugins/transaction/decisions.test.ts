@@ -52,4 +52,14 @@ describe('decisions on transactions', () => {
     decisions.opsRead(11);
     assert.deepEqual([decisions.of(1), decisions.of(100_000)], [undefined, 'committed']);
   });
+
+  it('are bounded: of 67 million the oldest go', () => {
+    const decisions = new Decisions(new FakeClock());
+    const CHUNK = 16_384;
+    for (let i = 0; i <= 4096; i++) decisions.settle(ending(i * CHUNK), i);
+    assert.deepEqual(
+      [0, 1, 4096].map((i) => decisions.of(i * CHUNK)),
+      [undefined, 'committed', 'committed'],
+    );
+  });
 });

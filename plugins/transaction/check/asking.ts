@@ -1,20 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inject, injectable } from '../../kernel/container.js';
-import { RequestCode } from '../../protocol/codes.js';
-import { encodeCheckTransactionState } from '../../protocol/headers/check-transaction-state.js';
-import { createOffsetMessageId } from '../../protocol/message/message-id.js';
-import { propertyOf, PropertyName } from '../../protocol/message/properties.js';
-import { recordCopy, writeRecordCopy } from '../../protocol/message/record-copy.js';
-import { measure, QUEUE_ID_AT, storeHostAt, storeHostBytes } from '../../protocol/message/record.js';
-import type { Question } from '../../workers/transaction/contract.js';
-import { LogReader } from '../commitlog/contract.js';
-import { Producers, type ClientChannel } from '../groups/contract.js';
-import { Decided } from './contract.js';
+import { inject, injectable } from '../../../kernel/container.js';
+import { RequestCode } from '../../../protocol/codes.js';
+import { encodeCheckTransactionState } from '../../../protocol/headers/check-transaction-state.js';
+import { createOffsetMessageId } from '../../../protocol/message/message-id.js';
+import { propertyOf, PropertyName } from '../../../protocol/message/properties.js';
+import { recordCopy, writeRecordCopy } from '../../../protocol/message/record-copy.js';
+import { measure, QUEUE_ID_AT, storeHostAt, storeHostBytes } from '../../../protocol/message/record.js';
+import type { Question } from '../../../workers/transaction/contract.js';
+import { LogReader } from '../../commitlog/contract.js';
+import { Producers, type ClientChannel } from '../../groups/contract.js';
+import { Decided } from '../contract.js';
 
 /** A producer that has so much to read is not asked: another one is, or it is asked later. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
-/** After so many bytes of questions others have their turn. */
+/** After so many bytes of questions others have their turn; each takes as long as some bytes more. */
 const BYTES_PER_TURN = 1024 * 1024;
+const BYTES_PER_QUESTION = 8192;
 
 /** Asks producers how their transactions ended: CHECK_TRANSACTION_STATE (39), which they answer with an END_TRANSACTION. */
 @injectable()
@@ -43,7 +44,7 @@ export class Asking {
       if (record === undefined) continue;
       const asked = this.#askOne(record, question);
       if (asked === undefined) notAsked.push(question.queueOffset);
-      bytes += asked ?? 0;
+      bytes += BYTES_PER_QUESTION + (asked ?? 0);
       if (bytes < BYTES_PER_TURN) continue;
       bytes = 0;
       await nextTurn();

@@ -1,22 +1,23 @@
-import { messageOf } from '../../kernel/base/errors.js';
-import { inject, injectable } from '../../kernel/container.js';
-import { Watermark } from '../../kernel/ring/watermarks.js';
-import { callsOf, ThreadHost, type Remote } from '../../kernel/threads/contract.js';
-import type { RunningService } from '../../kernel/threads/service.js';
-import { Logger, Options } from '../../kernel/tokens.js';
-import { Perm } from '../../protocol/codes.js';
-import { SystemTopic } from '../../protocol/message/names.js';
-import { queueFileBytes } from '../../store/consumequeue/unit.js';
-import { CheckWords, type TransactionBoot, type TransactionCalls } from '../../workers/transaction/contract.js';
-import { startTransaction } from '../../workers/transaction/handle.js';
-import { AppendGate, StoreEnds, StoreHost, StoreState } from '../commitlog/contract.js';
-import { LogFlush } from '../flush/contract.js';
-import { Offsets } from '../offsets/contract.js';
-import { Queues } from '../reput/contract.js';
-import { RecordKeepers } from '../retention/contract.js';
-import { Topics } from '../topics/contract.js';
+import { messageOf } from '../../../kernel/base/errors.js';
+import { inject, injectable } from '../../../kernel/container.js';
+import type { PluginMain } from '../../../kernel/plugin.js';
+import { Watermark } from '../../../kernel/ring/watermarks.js';
+import { callsOf, ThreadHost, type Remote } from '../../../kernel/threads/contract.js';
+import type { RunningService } from '../../../kernel/threads/service.js';
+import { Logger, Options } from '../../../kernel/tokens.js';
+import { Perm } from '../../../protocol/codes.js';
+import { SystemTopic } from '../../../protocol/message/names.js';
+import { queueFileBytes } from '../../../store/consumequeue/unit.js';
+import { CheckWords, type TransactionBoot, type TransactionCalls } from '../../../workers/transaction/contract.js';
+import { startTransaction } from '../../../workers/transaction/handle.js';
+import { AppendGate, StoreEnds, StoreHost, StoreState } from '../../commitlog/contract.js';
+import { LogFlush } from '../../flush/contract.js';
+import { Offsets } from '../../offsets/contract.js';
+import { Queues } from '../../reput/contract.js';
+import { RecordKeepers } from '../../retention/contract.js';
+import { Topics } from '../../topics/contract.js';
 import { Asking } from './asking.js';
-import { Decided, Halves } from './contract.js';
+import { Decided, Halves } from '../contract.js';
 
 /** 4.9: MixAll.CID_SYS_RMQ_TRANS. */
 const GROUP = 'CID_RMQ_SYS_TRANS';
@@ -28,7 +29,7 @@ const WINDOW_MAX = 1_000_000;
 
 /** Runs the transaction check: asks producers about halves that nobody ended, and keeps its progress as 4.9 does. */
 @injectable()
-export class Checks {
+export class Check implements PluginMain {
   #service: RunningService | undefined;
   #words: CheckWords | undefined;
   #looking: NodeJS.Timeout | undefined;
