@@ -11,8 +11,7 @@ import { defaultKind, startTarget, type Target, type TargetKind } from './suppor
 const TOPIC = 'Pending';
 const EXPIRED = 'TRANS_CHECK_MAX_TIME_TOPIC';
 const TIMERS = 'rmq_sys_wheel_timer';
-/** 4.9.7 counts looks at a message that it may not ask about yet, too (B21). */
-const checksMax = 20;
+const checksMax = 12;
 /** Some are over when the first broker stops, some pass while nobody serves, some the other one waits for. */
 const levels = ['3s', '5s', '7s'];
 const timerMs = 3000;
@@ -49,14 +48,11 @@ describe('what is pending when a store goes over to the other broker', function 
       for (const key of ['timer0', 'timer1']) await producer.send(key, { TIMER_DELAY_MS: String(timerMs) });
       await producer.send('never', { TIMER_DELAY_SEC: '3600' });
     });
-    await goOn('jvm', halves);
-    const timers = await serving('jvm', async (producer) => {
-      const before = await producer.maxOffset(TOPIC);
+    await goOn('jvm', halves, async (producer) => {
       await producer.send('of Java');
-      assert.equal((await producer.arrived(before + 1)).map(keyOf).at(-1), 'of Java');
-      return producer.maxOffset(TIMERS);
+      assert.equal((await producer.arrived(everything().length + 1)).map(keyOf).at(-1), 'of Java');
+      assert.equal(await producer.maxOffset(TIMERS), 3, 'a broker that does not know them leaves them alone');
     });
-    assert.equal(timers, 3, 'a broker that does not know them leaves them alone');
     await serving('kernel', async (producer) => {
       const all = await producer.arrived(everything().length + 3);
       assert.deepEqual(all.map(keyOf).sort(), [...everything(), 'of Java', 'timer0', 'timer1'].sort());
@@ -88,12 +84,18 @@ describe('what is pending when a store goes over to the other broker', function 
       await producer.half(counted);
       await until(() => timesOf(producer).length >= 2, 'two questions', patienceMs);
       assert.deepEqual(timesOf(producer).slice(0, 2), [1, 2]);
+      // It takes seconds to stop, and goes on counting meanwhile.
+      if (kind === 'jvm') await producer.configure('transactionTimeOut=3600000');
       return halves;
     });
   }
 
   /** Everything comes once; the question behind the last one is asked next, and the last one is no more than the limit. */
-  async function goOn(kind: TargetKind, halves: ReadonlyMap<string, Half>): Promise<void> {
+  async function goOn(
+    kind: TargetKind,
+    halves: ReadonlyMap<string, Half>,
+    more?: (producer: PendingClient) => Promise<void>,
+  ): Promise<void> {
     const answers = new Map(asked!.map((key) => [key, COMMIT]));
     await serving(
       kind,
@@ -114,6 +116,7 @@ describe('what is pending when a store goes over to the other broker', function 
         assert.deepEqual(found.map(keyOf).sort(), everything());
         for (const message of found.filter((one) => keyOf(one).startsWith('delayed')))
           assert.ok(message.storeTimestamp - message.bornTimestamp >= 3000, 'not early');
+        await more?.(producer);
       },
       answers,
     );

@@ -87,6 +87,11 @@ export class PendingClient implements Disposable {
     return decodeGetMaxOffsetResponse(answer.ext).offset;
   }
 
+  async configure(setting: string): Promise<void> {
+    const { code, remark } = await this.client.ask(RequestCode.UPDATE_BROKER_CONFIG, { body: Buffer.from(setting) });
+    assert.equal(code, 0, remark ?? '');
+  }
+
   /** The messages of the topic once there are so many. */
   async arrived(count: number, topic = this.topic): Promise<StoredMessage[]> {
     await until(async () => (await this.maxOffset(topic)) >= count, `${count} messages of ${topic}`, patienceMs);
