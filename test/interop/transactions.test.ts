@@ -72,9 +72,8 @@ describe('transactions of the Java client', function () {
     await until(async () => (await producer.checksOf('k0')) >= 2, 'two checks were answered UNKNOW', patienceMs);
     await producer.release();
     const { msgId } = await sending;
-    await messagesOf(queue, 1);
-    const asked = await producer.checksOf('k0');
     await producer.answerChecks();
+    const asked = await producer.checksOf('k0');
     await nothingMoreComes(queue, producer, 1);
     const found = await messagesOf(queue, 1);
     if (served.kind === 'kernel') {
