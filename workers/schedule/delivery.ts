@@ -11,6 +11,7 @@ import {
   TOTAL_SIZE_AT,
   type RecordLayout,
 } from '../../protocol/message/record.js';
+import { copyBytes, viewOf } from '../../protocol/copy.js';
 import { setInt64 } from '../../protocol/int64.js';
 import type { Form, Hand, Outgoing, Source } from './source.js';
 
@@ -146,7 +147,8 @@ export class Delivery {
     const start = end.reserve(total);
     if (start < 0) return this.#block();
     const { bytes, view } = end;
-    record.copy(bytes, start, 0, bodyAt + bodyBytes);
+    const source = viewOf(record);
+    copyBytes(source, 0, bodyAt + bodyBytes, view, start);
     view.setInt32(start + TOTAL_SIZE_AT, total);
     view.setInt32(start + QUEUE_ID_AT, queueId);
     setInt64(view, start + preparedTransactionOffsetAt(sysFlag), 0);
@@ -154,7 +156,7 @@ export class Delivery {
     bytes[at++] = topic.length;
     for (let i = 0; i < topic.length; i++) bytes[at++] = topic.charCodeAt(i);
     view.setInt16(at, propertiesBytes);
-    properties.copy(bytes, at + 2, propertiesStart, propertiesEnd);
+    copyBytes(properties === record ? source : viewOf(properties), propertiesStart, propertiesEnd, view, at + 2);
     end.commit(total, row, 1, this.#ledger.note(owner, token));
     this.#left--;
     return true;
