@@ -16,6 +16,8 @@ import type { SendWork } from './work.js';
 
 const PROPERTY_END = 2;
 const RECORD_OVERHEAD_BYTES = 64 * 1024;
+/** How the properties begin that ask for a delivery time. */
+const TIMER = Buffer.from('TIMER_DE');
 
 /**
  * The inner records of a batch become records of their own that follow each other, stored whole or not at all; the request's own
@@ -25,6 +27,7 @@ const RECORD_OVERHEAD_BYTES = 64 * 1024;
 export class BatchEncoder {
   readonly #reader = new BatchReader();
   readonly #scan: PropertyScan;
+  readonly #inner: PropertyScan;
   /** The request's properties as they are put behind those of each record. */
   #shared = viewOf(Buffer.alloc(0));
 
@@ -34,6 +37,7 @@ export class BatchEncoder {
     @inject(Options) private readonly options: Options,
   ) {
     this.#scan = new PropertyScan(options.brokerClusterName);
+    this.#inner = new PropertyScan(options.brokerClusterName);
   }
 
   encode(work: SendWork): Encoded {
@@ -81,8 +85,12 @@ export class BatchEncoder {
     const reader = this.#reader.reset(work.source, request.bodyStart, request.bodyEnd);
     let bytes = 0;
     let records = 0;
+    // One search instead of looking at each property of each record.
+    const mayBeTimed = request.buffer.subarray(request.bodyStart, request.bodyEnd).includes(TIMER);
     try {
       while (reader.next()) {
+        if (mayBeTimed && this.#isTimed(request.buffer))
+          throw new ProtocolError('a batch cannot be delayed: one of its messages asks for a delivery time');
         const propertiesBytes = this.#propertiesBytes(work.source);
         if (propertiesBytes > PROPERTIES_BYTES_MAX) throw new ProtocolError(illegal(this.options.maxMessageSize));
         bytes += this.encoder.head.recordBytes(reader.bodyEnd - reader.bodyStart, work.topic.length, propertiesBytes);
@@ -98,6 +106,13 @@ export class BatchEncoder {
       work.refuse(ResponseCode.MESSAGE_ILLEGAL, error.message);
       return undefined;
     }
+  }
+
+  /** Stored plainly it would come at once. What was delayed before is not a second time. */
+  #isTimed(buffer: Buffer): boolean {
+    this.#inner.scan(buffer, this.#reader.propertiesStart, this.#reader.propertiesEnd);
+    const { timer } = this.#inner;
+    return timer !== undefined && timer.out === undefined;
   }
 
   #write(work: SendWork, start: number): void {

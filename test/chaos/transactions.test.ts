@@ -17,13 +17,21 @@ const shape: TransactionShape = { topic: 'T', queues: 4, groups: ['P', 'Q'] };
 
 describe('transactions', () => {
   const topologies = [
-    ['dedicated', TRANSACTIONS, sized(6, 20)],
+    ['dedicated', TRANSACTIONS, sized(4, 20)],
     ['fused', TRANSACTIONS / 5, sized(2, 10)],
   ] as const;
   for (const [topology, transactions, rounds] of topologies)
     chaosTest(
       `${topology}: committed ones are delivered, rolled back ones never, undecided ones given up, over kills and stops`,
       (scene) => endings(scene, topology, transactions, rounds),
+    );
+
+  for (const [thread, topology] of [
+    ['transaction', 'dedicated'],
+    ['reader', 'paired'],
+  ] as const)
+    chaosTest(`${topology}: the death of thread ${thread} loses no transaction and repeats none`, (scene) =>
+      threadDeaths(scene, thread, topology),
     );
 });
 
@@ -69,6 +77,27 @@ async function round(
   assert.equal(code, how === 'kill' ? null : 0, `the broker was to end by ${signal}`);
 }
 
+async function threadDeaths(scene: Scene, thread: string, topology: string): Promise<void> {
+  const broker = scene.broker({ ...settings, topology }, 'child');
+  const load = new TransactionLoad(shape, scene.random);
+  const lives = new Lives(broker);
+  await lives.start(false);
+  await createTopic(broker.port, shape.topic, shape.queues);
+  const instances = await load.connect(broker.port);
+  const deaths = sized(3, 7);
+  for (let death = 1; death <= deaths; death++) {
+    await load.run(instances, 100);
+    const asked = load.asked;
+    const more = scene.random.below(50);
+    await until(() => load.asked > asked + more, 'questions come', SETTLE_LIMIT_MS);
+    await broker.terminate(thread);
+    const runsAgain = (): boolean => broker.logOfThisStart().split('a thread runs again').length > death;
+    await until(() => runsAgain() || broker.ending !== undefined, 'the thread runs again', SETTLE_LIMIT_MS);
+    assert.equal(broker.ending, undefined, 'the process ended');
+  }
+  await allSettle(broker, load, lives);
+}
+
 async function allSettle(broker: BrokerProcess, load: TransactionLoad, lives: Lives): Promise<void> {
   let check = await TransactionCheck.read(load, broker.port);
   const settled = async (): Promise<boolean> => {
@@ -81,8 +110,7 @@ async function allSettle(broker: BrokerProcess, load: TransactionLoad, lives: Li
     throw new Error(`${String(error)}; ${missing.length} of ${load.acked} do not:\n${first}`);
   });
   const repeats = check.result(lives, CHECK_MAX);
-  const asked = load.transactions.reduce((sum, transaction) => sum + transaction.asked, 0);
   process.stderr.write(
-    `    ${load.acked} halves, ${check.delivered} delivered, ${check.givenUp} given up, ${repeats} again; ${asked} questions\n`,
+    `    ${load.acked} halves, ${check.delivered} delivered, ${check.givenUp} given up, ${repeats} again; ${load.asked} questions\n`,
   );
 }

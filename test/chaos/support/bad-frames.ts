@@ -1,6 +1,7 @@
 import { encodeHeartbeat } from '../../../protocol/bodies/heartbeat.js';
 import { PullSysFlag, RequestCode } from '../../../protocol/codes.js';
 import { encodeRequest, Serialize, type ExtFields } from '../../../protocol/command.js';
+import { encodeEndTransaction } from '../../../protocol/headers/end-transaction.js';
 import { encodeBatch } from '../../../protocol/message/batch.js';
 import type { SeededRandom } from '../../support/seeded-random.js';
 import { pullAsk, sendAsk, subscriptionTo } from '../../support/send-pull.js';
@@ -37,6 +38,12 @@ const seeds: readonly Seed[] = [
       body: encodeBatch([1, 2, 3].map((n) => ({ flag: 0, body: Buffer.alloc(n), properties: '' }))),
     }),
   ),
+  ...['DELAY\u00013', 'TIMER_DELIVER_MS\u00011700000000000', 'TIMER_DELAY_SEC\u00011', 'TIMER_DELAY_MS\u00011000'].map(
+    (delay) => seedOf(sendAsk({ topic: TOPIC, properties: `${delay}\u0002WAIT\u0001true` })),
+  ),
+  seedOf(sendAsk({ topic: TOPIC, properties: 'TRAN_MSG\u0001true\u0002PGROUP\u0001bad', sysFlag: 4 })),
+  { code: RequestCode.END_TRANSACTION, ext: endOf(0, 8) },
+  { code: RequestCode.END_TRANSACTION, ext: endOf(1, 12) },
   { code: RequestCode.PULL_MESSAGE, ext: pullAsk({ topic: TOPIC, suspendTimeoutMillis: 0 }).ext ?? {} },
   { code: RequestCode.HEART_BEAT, ext: {}, body: heartbeatBody() },
   { code: RequestCode.QUERY_CONSUMER_OFFSET, ext: { ...place, consumerGroup: 'bad' } },
@@ -53,6 +60,17 @@ const seeds: readonly Seed[] = [
 
 function seedOf({ code, ask }: ReturnType<typeof sendAsk>): Seed {
   return { code, ext: ask.ext ?? {}, ...(ask.body === undefined ? {} : { body: ask.body }) };
+}
+
+/** Of a half that is there soon: the transactional sends above make them. */
+function endOf(tranStateTableOffset: number, commitOrRollback: number): ExtFields {
+  return encodeEndTransaction({
+    producerGroup: 'bad',
+    ...{ tranStateTableOffset, commitLogOffset: 0, commitOrRollback },
+    fromTransactionCheck: false,
+    msgId: 'bad',
+    transactionId: 'bad',
+  });
 }
 
 function heartbeatBody(): Buffer {
@@ -90,6 +108,25 @@ const nasty: readonly string[] = [
   '\u0001\u0002\u0002\u0001',
   'x'.repeat(70_000),
 ];
+/** Properties that decide where a message goes. */
+const properties: readonly string[] = [
+  ...[
+    'DELAY',
+    'TIMER_DELIVER_MS',
+    'TIMER_DELAY_SEC',
+    'TIMER_DELAY_MS',
+    'TIMER_DEL_UNIQKEY',
+    'TIMER_OUT_MS',
+    'TRAN_MSG',
+  ],
+  ...[
+    'REAL_TOPIC',
+    'REAL_QID',
+    'TRAN_PREPARED_QUEUE_OFFSET',
+    'TRANSACTION_CHECK_TIMES',
+    'CHECK_IMMUNITY_TIME_IN_SECONDS',
+  ],
+];
 const words: readonly number[] = [0, -1, 1, 0x7fffffff, -0x80000000, 0xffffff, 0x1000000, 0x10000];
 const CODES_MAX = 400;
 const LENGTH_BYTES = 4;
@@ -105,9 +142,11 @@ export class BadFrames {
   next(): BadFrame {
     const structured = this.#structured[this.#count++];
     if (structured !== undefined) return structured;
-    switch (this.random.below(5)) {
+    switch (this.random.below(6)) {
       case 0:
         return this.#badField();
+      case 5:
+        return this.#badProperty();
       case 1:
         return { what: 'any code', bytes: this.#anyCode(), expects: 'any' };
       case 2:
@@ -136,6 +175,18 @@ export class BadFrames {
     const ext = this.random.chance(0.2) ? rest : { ...rest, [name]: value };
     const what = `code ${seed.code}, ${name} ${name in ext ? JSON.stringify(value.slice(0, 30)) : 'missing'}`;
     return { what, bytes: this.#request({ ...seed, ext }), expects: 'any' };
+  }
+
+  /** A send whose properties ask for something that cannot be. */
+  #badProperty(): BadFrame {
+    const name = properties[this.random.below(properties.length)]!;
+    const value = nasty[this.random.below(nasty.length)]!;
+    const seed = seedOf(sendAsk({ topic: TOPIC, properties: `${name}\u0001${value}\u0002UNIQ_KEY\u0001bad` }));
+    return {
+      what: `property ${name} ${JSON.stringify(value.slice(0, 30))}`,
+      bytes: this.#request(seed),
+      expects: 'any',
+    };
   }
 
   #anyCode(): Buffer {

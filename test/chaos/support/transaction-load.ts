@@ -41,6 +41,11 @@ export class TransactionLoad {
     this.bodies = new Bodies(random.below(2 ** 31), BODY_BYTES_MAX);
   }
 
+  /** Questions that came. */
+  get asked(): number {
+    return this.transactions.reduce((sum, transaction) => sum + transaction.asked, 0);
+  }
+
   at(sequence: number | undefined): Transaction | undefined {
     return sequence === undefined ? undefined : this.transactions[sequence];
   }

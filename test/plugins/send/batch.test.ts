@@ -119,6 +119,7 @@ describe('a batch', () => {
   for (const [name, properties] of [
     ['DELAY', propertyText({ DELAY: '1' })],
     ['TRAN_MSG', propertyText({ TRAN_MSG: 'true' })],
+    ['TIMER_DELAY_SEC', propertyText({ TIMER_DELAY_SEC: '1' })],
   ] as const)
     it(`with ${name} is refused with 13`, async () => {
       const before = end();
@@ -127,6 +128,18 @@ describe('a batch', () => {
       assert.match(String(answer.remark), /a batch cannot be delayed or transactional/);
       assert.equal(end(), before);
     });
+
+  it('with one message that asks for a delivery time is refused with 13; one that had its time, or only says so, is stored', async () => {
+    const before = end();
+    const inner = (properties: string) => ({ flag: 0, body: Buffer.from('TIMER_DELAY_SEC\u00011'), properties });
+    const timed = propertyText({ KEYS: 'k', TIMER_DELAY_SEC: '1' });
+    const answer = await sendBatch({ body: encodeBatch([inner(''), inner(timed)]) });
+    assert.equal(answer.code, 13);
+    assert.match(String(answer.remark), /asks for a delivery time/);
+    assert.equal(end(), before);
+    const had = propertyText({ TIMER_DELAY_SEC: '1', TIMER_OUT_MS: '5' });
+    assert.equal((await sendBatch({ body: encodeBatch([inner(''), inner(had)]) })).code, 0);
+  });
 
   it('with properties too long for one record together with the shared ones is refused whole', async () => {
     const body = encodeBatch([

@@ -1,7 +1,9 @@
 import { SystemTopic } from '../../../protocol/message/names.js';
+import { propertyOf } from '../../../protocol/message/properties.js';
 import { decodeRecord, type StoredMessage } from '../../../protocol/message/record.js';
 import { recoverLog } from '../../../store/commitlog/recovery.js';
 import { Segments } from '../../../store/commitlog/segments.js';
+import type { TimerProgress } from '../../../store/schedule/timer-progress.js';
 import { storePaths } from '../../../store/files/paths.js';
 import type { LossyFiles } from '../lossy-files.js';
 import { STORE } from './broker-life.js';
@@ -15,6 +17,7 @@ const paths = storePaths(STORE);
 /** One delayed send. */
 export interface DelayedEntry {
   readonly id: number;
+  /** 0: it names its own delivery time. */
   readonly level: number;
   acked: boolean;
 }
@@ -23,7 +26,7 @@ export interface DelayedEntry {
 interface Waiting {
   readonly level: number;
   readonly queueOffset: number;
-  readonly storeMs: number;
+  readonly dueMs: number;
 }
 
 /** What was sent, what the log held at the begin of each life, and how the life before had ended. */
@@ -67,12 +70,14 @@ export class DelayLedger {
   }
 
   /** Progress of the levels as a start found it: it counts only what the log holds. */
-  checkProgress(offsets: ReadonlyMap<number, number>): void {
+  checkProgress(offsets: ReadonlyMap<number, number>, timers: TimerProgress | undefined): void {
+    const isDone = (level: number, queueOffset: number): boolean =>
+      level > 0
+        ? queueOffset < (offsets.get(level) ?? 0)
+        : timers !== undefined && queueOffset < timers.end && !timers.pending.has(queueOffset);
     for (const [id, { level, queueOffset }] of this.#waiting)
-      if (queueOffset < (offsets.get(level) ?? 0) && !this.#copies.has(id))
-        throw new Error(
-          `lost: message ${id} at ${level}/${queueOffset} is counted as delivered (${offsets.get(level)}), and is not`,
-        );
+      if (isDone(level, queueOffset) && !this.#copies.has(id))
+        throw new Error(`lost: message ${id} at ${level}/${queueOffset} is counted as delivered, and is not`);
   }
 
   /** Of the log as the last `recovered` read it. */
@@ -83,9 +88,12 @@ export class DelayLedger {
 
   #see(message: StoredMessage): void {
     const id = message.body.readInt32BE(0);
-    if (message.topic === SystemTopic.SCHEDULE) {
-      const { queueId, queueOffset, storeTimestamp: storeMs } = message;
-      this.#waiting.set(id, { level: queueId + 1, queueOffset, storeMs });
+    const { topic, queueId, queueOffset, storeTimestamp, properties } = message;
+    if (topic === SystemTopic.SCHEDULE) {
+      const dueMs = storeTimestamp + this.levelsMs[queueId]!;
+      this.#waiting.set(id, { level: queueId + 1, queueOffset, dueMs });
+    } else if (topic === SystemTopic.TIMER) {
+      this.#waiting.set(id, { level: 0, queueOffset, dueMs: Number(propertyOf(properties, 'TIMER_OUT_MS')) });
     } else {
       const copies = this.#copies.get(id);
       if (copies === undefined) this.#copies.set(id, [message]);
@@ -106,7 +114,7 @@ export class DelayLedger {
     const [first] = copies;
     if (waiting === undefined || first === undefined) throw new Error(`invented: message ${id} was delivered`);
     if (first.topic !== DELIVERED_TOPIC) throw new Error(`message ${id} went to ${first.topic}`);
-    const earlyMs = waiting.storeMs + this.levelsMs[waiting.level - 1]! - first.storeTimestamp;
+    const earlyMs = waiting.dueMs - first.storeTimestamp;
     if (earlyMs > 0) throw new Error(`early: message ${id} was delivered ${earlyMs} ms before it was due`);
     for (let at = 1; at < copies.length; at++) {
       const [from, to] = [copies[at - 1]!.physicalOffset, copies[at]!.physicalOffset];

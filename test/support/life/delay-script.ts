@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AppendStatus, PendingAppend } from '../../../plugins/commitlog/contract.js';
+import { TimerWords } from '../../../kernel/ring/timer-words.js';
+import { TimerPlacement } from '../../../plugins/schedule/timers.js';
 import { Delays } from '../../../plugins/schedule/contract.js';
 import { SystemTopic } from '../../../protocol/message/names.js';
 import { type LossyFiles, PowerCut } from '../lossy-files.js';
@@ -80,13 +82,13 @@ export class DelayScript {
     throw new Error(`lost: ${this.#waiting()} messages are never delivered`);
   }
 
-  /** Messages of all levels that do not count as delivered. */
+  /** Messages that do not count as delivered. */
   #waiting(): number {
     const { life, ledger } = this.scene;
     const offsets = life.get<Delays>(Delays).offsets();
     return ledger.levelsMs.reduce(
       (sum, _ms, at) => sum + life.queues.maxOffset(SystemTopic.SCHEDULE, at) - (offsets.get(at + 1) ?? 0),
-      0,
+      life.queues.maxOffset(SystemTopic.TIMER, 0) - new TimerWords(life.get(TimerPlacement).memory).settled,
     );
   }
 
@@ -110,9 +112,9 @@ export class DelayScript {
     const { random, ledger, life, files } = this.scene;
     const { gate } = life;
     for (let count = 1 + random.below(3); count > 0; count--) {
-      const entry = ledger.add(1 + random.below(ledger.levelsMs.length));
-      const properties = propertyText({ DELAY: `${entry.level}`, REAL_TOPIC: DELIVERED_TOPIC, REAL_QID: '0' });
-      const [topic, queueId] = [SystemTopic.SCHEDULE, entry.level - 1];
+      const entry = ledger.add(random.below(1 + ledger.levelsMs.length));
+      const { topic, queueId, noted } = this.#placeOf(entry);
+      const properties = propertyText({ ...noted, REAL_TOPIC: DELIVERED_TOPIC, REAL_QID: '0' });
       const body = Buffer.alloc(4 + random.below(random.chance(0.1) ? 2000 : 200));
       body.writeInt32BE(entry.id, 0);
       const record = testRecord({ topic, queueId, body, properties, physicalOffset: 0, storeTimestamp: 0 });
@@ -122,6 +124,14 @@ export class DelayScript {
       gate.commit(record.length, topic, queueId, 1, new Unit(files, entry));
     }
     if (random.chance(0.8)) gate.publish();
+  }
+
+  /** As a send is placed. */
+  #placeOf({ level }: DelayedEntry): { topic: string; queueId: number; noted: Record<string, string> } {
+    const { clock, random, ledger } = this.scene;
+    if (level > 0) return { topic: SystemTopic.SCHEDULE, queueId: level - 1, noted: { DELAY: `${level}` } };
+    const dueMs = clock.wallMs() + 1 + random.below(ledger.longestMs);
+    return { topic: SystemTopic.TIMER, queueId: 0, noted: { TIMER_OUT_MS: `${dueMs}` } };
   }
 
   #pass(): void {

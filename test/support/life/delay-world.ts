@@ -7,6 +7,7 @@ import { TimerFile } from '../../../plugins/schedule/timer-file.js';
 import { TimerProgressFile } from '../../../plugins/schedule/timer-progress-file.js';
 import { RecordKeepers } from '../../../plugins/retention/contract.js';
 import { manifest as schedule } from '../../../plugins/schedule/index.js';
+import { decodeTimerProgress } from '../../../store/schedule/timer-progress.js';
 import { ConfigFile } from '../../../store/metadata/config-file.js';
 import { LossyFiles, PowerCut } from '../lossy-files.js';
 import type { Loss } from '../lossy-inode.js';
@@ -72,6 +73,7 @@ export class DelayWorld {
 
   async #start(): Promise<{ life: BrokerLife; script: DelayScript }> {
     const { files, clock, sync, random, ledger } = this;
+    const timers = files.exists(TIMERS_FILE) ? decodeTimerProgress(files.readAll(TIMERS_FILE)) : undefined;
     const replace = async (path: string, content: string, keepBackup: boolean): Promise<void> => {
       files.replace(path, content, keepBackup);
     };
@@ -80,14 +82,14 @@ export class DelayWorld {
       prepare(container) {
         const file = new ConfigFile({ path: PROGRESS_FILE }, files, replace, recordingLogger());
         container.registerInstance(DelayOffsetsFile, file);
-        const timers = new ConfigFile({ path: TIMERS_FILE }, files, replace, recordingLogger());
-        container.registerInstance(TimerProgressFile, timers);
+        const timerFile = new ConfigFile({ path: TIMERS_FILE }, files, replace, recordingLogger());
+        container.registerInstance(TimerProgressFile, timerFile);
         container.registerInstance<RecordKeepers>(RecordKeepers, { add: () => undefined });
       },
     });
     if (files.isOff) throw new PowerCut('the machine went off');
     ledger.recovered(files, life.mark(Watermark.appended), this.#before);
-    ledger.checkProgress(life.get<Delays>(Delays).offsets());
+    ledger.checkProgress(life.get<Delays>(Delays).offsets(), timers);
     const script = new DelayScript({ life, files, clock, random, ledger, save: () => save(life) });
     await life.threads.callsOf<{ open(): void }>('schedule').open();
     return { life, script };

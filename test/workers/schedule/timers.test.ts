@@ -190,6 +190,18 @@ describe('timers', () => {
       assert.equal(world.bodies('L').length, 3);
     });
 
+    it('that are on their way when the move begins come once', async () => {
+      const { world, edge } = filled();
+      using _ = world;
+      world.clock.advance(10_000);
+      world.scheduler.step();
+      const moved = world.scheduler.calls.moveBelow(edge);
+      world.scheduler.step();
+      world.run();
+      assert.equal(await moved, edge);
+      assert.deepEqual(world.bodies('T').sort(), ['1000', '1500', '2000', '2500', '3000', '3500']);
+    });
+
     it('stay where they are when the disk takes no more: nothing may go that is needed', async () => {
       const { world, edge } = filled();
       using _ = world;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { LossyFiles } from '../../support/lossy-files.js';
 import { CheckWorld } from './support/check-world.js';
 
 describe('the transaction check, when a decision comes late', () => {
@@ -61,6 +62,67 @@ describe('the transaction check, when a decision comes late', () => {
     );
     assert.equal(world.checksOf(2), '2');
     assert.deepEqual(new Set(world.ops()), new Set([0, 1]));
+  });
+
+  it('closes a copy after a restart between it and its op, when the end came before', async () => {
+    using world = new CheckWorld();
+    world.half();
+    world.clock.advance(6000);
+    world.rest();
+    void world.checker.calls.scan(['PG']);
+    while (world.checker.step() === 0);
+    world.appender.step();
+    world.op(0);
+    world.restart();
+    assert.deepEqual(await world.scan(), []);
+    assert.deepEqual(world.ops(), [0, 1]);
+    world.readAll();
+    assert.equal(world.open, 0);
+    assert.equal(world.halves().length, 2);
+  });
+
+  it('asks nobody when the end is read before the op of the copy could be stored', async () => {
+    const disk = new LossyFiles();
+    using world = new CheckWorld({ files: disk });
+    world.half();
+    disk.fail({ operation: 'write', path: '/commitlog/', nth: 2, code: 'ENOSPC' });
+    assert.deepEqual(await world.scan(6000), []);
+    world.op(0);
+    world.readAll();
+    assert.deepEqual(await world.scan(), []);
+    world.readAll();
+    assert.deepEqual(new Set(world.ops()), new Set([0, 1]));
+    assert.equal(world.open, 0);
+  });
+
+  for (const restart of [false, true])
+    it(`closes a copy later when the disk was full, ${restart ? 'also after a restart' : 'in the same life'}`, async () => {
+      const disk = new LossyFiles();
+      using world = new CheckWorld({ files: disk });
+      world.half();
+      await world.scan(6000);
+      world.op(0);
+      disk.fail({ operation: 'write', path: '/commitlog/', code: 'ENOSPC' });
+      assert.deepEqual(await world.scan(), []);
+      assert.equal(world.open, 1);
+      assert.equal(world.cursors.op, 0);
+      if (restart) {
+        world.restart();
+        assert.deepEqual(await world.scan(), []);
+      }
+      world.readAll();
+      assert.equal(world.open, 0);
+      assert.equal(world.ops().at(-1), 1);
+    });
+
+  it('knows after a restart what ended behind a half that stays open', async () => {
+    using world = new CheckWorld();
+    world.half({ PGROUP: 'gone' });
+    world.settledHalves(1500);
+    world.readAll();
+    assert.deepEqual(world.cursors, { half: 0, op: 0, opsRead: 1500 });
+    world.restart();
+    assert.equal(world.open, 1);
   });
 
   it('knows after a restart what was decided by old coordinates, although an older half holds the cursors', async () => {
