@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { AppendStatus, PendingAppend } from '../../../plugins/commitlog/contract.js';
 import { TimerWords } from '../../../kernel/ring/timer-words.js';
 import { TimerPlacement } from '../../../plugins/schedule/timers.js';
