@@ -46,6 +46,7 @@ describe('transactions of the Java client', function () {
       'these were never unknown',
     );
     await nothingMoreComes(queue, producer, 2);
+    await producer.close();
   });
 
   it('of a producer that died between half and end are answered by another instance of its group', async () => {
@@ -62,6 +63,7 @@ describe('transactions of the Java client', function () {
     await survivor.answerChecks();
     assert.deepEqual(keysOf(await messagesOf(queue, 1)), ['k0']);
     await nothingMoreComes(queue, survivor, 1);
+    await survivor.close();
   });
 
   it('that last longer than the check delay are delivered once, though checks were answered meanwhile (B22)', async () => {
@@ -80,6 +82,7 @@ describe('transactions of the Java client', function () {
       assert.ok((await producer.checksOf('k0')) <= asked + 1, 'at most the check in flight came after the commit');
     }
     assert.deepEqual(new Set(found.map((message) => message.msgId)), new Set([msgId]), '4.9.7 delivers it again');
+    await producer.close();
   });
 
   /** A topic of one queue, and a producer of a group of its own that is known to the broker. */
@@ -109,7 +112,6 @@ describe('transactions of the Java client', function () {
     await producer.send({ topic: queue.topic, body: 'never ends', keys: 'fence' }, 'UNKNOW', 'UNKNOW');
     await until(async () => (await producer.checksOf('fence')) >= 3, 'three more rounds of checks', patienceMs);
     if (served.kind === 'kernel') assert.equal(await endsOf(queue), count);
-    await producer.close();
   }
 
   function endsOf({ topic, queueId }: Queue): Promise<number> {

@@ -145,27 +145,25 @@ export class Relay {
     await consumer.close();
   }
 
-  /** What waits when this broker stops: a message sent back, and from the real broker delayed ones, too. */
-  async leavesPending(kind: TargetKind): Promise<void> {
+  /** What waits when this broker stops: a message sent back, and delayed ones. */
+  async leavesPending(): Promise<void> {
     const producer = await this.java.producer(this.namesrv);
     const consumer = await this.#retrying();
     await producer.send({ topic: topic.retried, body: 'refused once', keys: `r${this.#turn}` });
-    if (kind === 'jvm') {
-      const later = (keys: string, delayTimeLevel: number): OutMessage => ({
-        topic: topic.later,
-        body: keys,
-        keys,
-        delayTimeLevel,
-      });
-      await producer.send(later(`never${this.#turn}`, neverLevel));
-      await producer.send(later(`later${this.#turn}`, delayLevel));
-    }
+    const later = (keys: string, delayTimeLevel: number): OutMessage => ({
+      topic: topic.later,
+      body: keys,
+      keys,
+      delayTimeLevel,
+    });
+    await producer.send(later(`never${this.#turn}`, neverLevel));
+    await producer.send(later(`later${this.#turn}`, delayLevel));
     await arrived(consumer, 1);
     await Promise.all([consumer.close(), producer.close()]);
   }
 
   /** What the turn before left pending comes now: once, and not early. */
-  async pendingArrives(before: TargetKind): Promise<void> {
+  async pendingArrives(): Promise<void> {
     const consumer = await this.#retrying();
     const [retried, ...more] = await arrived(consumer, 1);
     await consumer.close();
@@ -173,7 +171,6 @@ export class Relay {
     const original = this.#history.get(`${topic.retried}/0`)?.find((m) => m.msgId === retried?.msgId);
     assert.ok(original !== undefined && retried !== undefined);
     assert.ok(retried.storeTimestamp - original.storeTimestamp >= delayMs, 'the retry waited');
-    if (before !== 'jvm') return;
     const reader = await this.java.pullConsumer(this.namesrv, 'relay_reader');
     const had = this.#history.get(`${topic.later}/0`)?.length ?? 0;
     const now = await reader.drain(this.#queueOf(topic.later), had + 1);
@@ -186,7 +183,7 @@ export class Relay {
     assert.ok(late !== undefined && late.storeTimestamp - late.bornTimestamp >= delayMs, 'the delayed one waited');
   }
 
-  /** Every end of a transaction but the last two, which are pending. They end in the next turn of the real broker. */
+  /** Every end of a transaction but the last two, which are pending. They end in the next turn. */
   async transactions(): Promise<void> {
     const producer = await this.java.transactionProducer(this.namesrv, group.transactions);
     const message = (keys: string): OutMessage => ({ topic: topic.tx, body: keys, keys: `${keys}${this.#turn}` });
@@ -198,11 +195,11 @@ export class Relay {
     await producer.close();
   }
 
-  /** The real broker asks about the half messages that its last turn left and takes the answers. */
+  /** The broker asks about the half messages that the turn before left and takes the answers. */
   async transactionsAreChecked(): Promise<void> {
     const producer = await this.java.transactionProducer(this.namesrv, group.transactions);
     await producer.answerChecks();
-    await this.#isCommitted(`pendingCommit${this.#turn - 2}`);
+    await this.#isCommitted(`pendingCommit${this.#turn - 1}`);
     await producer.close();
   }
 
