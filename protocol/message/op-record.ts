@@ -12,7 +12,7 @@ import { BODY_CRC_AT, BORN_TIMESTAMP_AT, bodySizeAt, encodeRecord, SYS_FLAG_AT, 
 export const OP_TAG_REMOVE = 'd';
 export const OP_QUEUE_ID = 0;
 /** As the bytes stand in 4.9.7's: its message was made with WAIT, and the text before it got a unique key. */
-const PROPERTIES = `WAIT\u0001true\u0002TAGS\u0001${OP_TAG_REMOVE}`;
+export const OP_PROPERTIES = `WAIT\u0001true\u0002TAGS\u0001${OP_TAG_REMOVE}`;
 
 /** Writes op records; all but four fields is the same in each. */
 export class OpRecord {
@@ -20,12 +20,16 @@ export class OpRecord {
   /** Where the body begins. */
   readonly #bodyAt: number;
 
-  /** The address is the broker's own, 4 or 16 bytes: it is who was born there, too. */
-  constructor(storeAddress: Uint8Array, storePort: number) {
+  /**
+   * The address is the broker's own, 4 or 16 bytes: it is who was born there, too. `noted` is a property more, `name\u0001value`, which 4.9
+   * does not look at.
+   */
+  constructor(storeAddress: Uint8Array, storePort: number, noted = '') {
+    const properties = noted === '' ? OP_PROPERTIES : `${OP_PROPERTIES}\u0002${noted}`;
     this.#template = encodeRecord({
       ...{ topic: SystemTopic.TRANS_OP_HALF, queueId: OP_QUEUE_ID, flag: 0, sysFlag: 0, bornTimestamp: 0 },
       ...{ bornAddress: storeAddress, bornPort: storePort, storeAddress, storePort },
-      ...{ reconsumeTimes: 0, preparedTransactionOffset: 0, body: Buffer.alloc(0), properties: PROPERTIES },
+      ...{ reconsumeTimes: 0, preparedTransactionOffset: 0, body: Buffer.alloc(0), properties },
     });
     this.#bodyAt = bodySizeAt(this.#template.readInt32BE(SYS_FLAG_AT)) + 4;
   }

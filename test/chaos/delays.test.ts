@@ -25,7 +25,6 @@ describe('delayed messages', () => {
   const topologies = [
     ['dedicated', sized(10, 30)],
     ['fused', sized(2, 10)],
-    ['paired', sized(2, 10)],
   ] as const;
   for (const [topology, rounds] of topologies)
     chaosTest(`${topology}: none lost, none early, repeats only after a kill, over kills and stops`, (scene) =>
@@ -93,7 +92,7 @@ async function threadDeaths(scene: Scene, thread: string, topology: string): Pro
   const lives = new Lives(broker);
   await lives.start(false);
   await createTopic(broker.port, shape.topic, shape.queues);
-  const deaths = sized(3, 7);
+  const deaths = sized(2, 7);
   for (let death = 1; death <= deaths; death++) {
     let terminated: Promise<void> | undefined;
     await inTheMiddle(scene, broker, load, () => (terminated = broker.terminate(thread)));
@@ -114,7 +113,7 @@ async function powerCuts(scene: Scene): Promise<void> {
   try {
     await lives.start(false);
     await createTopic(broker.port, shape.topic, shape.queues);
-    for (let cut = 0; cut < sized(4, 30); cut++) {
+    for (let cut = 0; cut < sized(3, 30); cut++) {
       await inTheMiddle(scene, broker, load, () => {
         disk.cutPower();
         broker.signal('SIGKILL');

@@ -12,8 +12,14 @@ describe('config/topology', () => {
     assert.deepEqual([...threadsOf(preset('dedicated')).keys()], [...services]);
   });
 
-  it('appends on the main thread when fused, and keeps the flush apart', () => {
-    assert.deepEqual([...threadsOf(preset('fused'))], [['flush', ['flush']]]);
+  it('appends on the main thread when fused, and keeps apart what may wait for a disk', () => {
+    assert.deepEqual(
+      [...threadsOf(preset('fused'))],
+      [
+        ['flush', ['flush']],
+        ['background', ['schedule', 'transaction']],
+      ],
+    );
   });
 
   it('pairs the writer with the flush, and dispatch with delays and checks', () => {

@@ -33,7 +33,7 @@ export class Scheduler implements Service {
   /** A due message may come as late as dispatching, which rests a millisecond at most, on a thread that they share. */
   readonly restMs = Infinity;
   #open = false;
-  /** The source that is asked first, in turn. */
+  /** The source that is asked first: the one behind that which took the last room. */
   #first = 0;
   readonly #paused: (() => void)[] = [];
 
@@ -63,11 +63,13 @@ export class Scheduler implements Service {
     if (this.parts.watermarks.isHeldBack && !mover.isActive) return RETRY_MS;
     const nowMs = this.context.clock.wallMs();
     let waitMs = Infinity;
+    let next: number | undefined;
     for (let i = 0; i < sources.length && !delivery.isFull; i++) {
       const at = (this.#first + i) % sources.length;
       waitMs = Math.min(waitMs, sources[at].due(nowMs, delivery.hands[at]));
+      if (delivery.isFull || delivery.isBlocked) next ??= at + 1;
     }
-    this.#first = (this.#first + 1) % sources.length;
+    this.#first = (next ?? this.#first) % sources.length;
     delivery.publish();
     if (delivery.isFull) return 0;
     return delivery.isBlocked ? Math.min(waitMs, RETRY_MS) : waitMs;

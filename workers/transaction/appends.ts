@@ -8,7 +8,7 @@ import { physicalOffsetAt, queueOffsetAt } from '../../protocol/message/stamped.
 import type { Question, TransactionBoot } from './contract.js';
 import type { HalfLedger } from './ledger.js';
 import { HalfState } from './open-halves.js';
-import { OpWriter, type OpReason } from './op-record.js';
+import { ownOps, type OpReason } from './op-record.js';
 
 interface PendingCopy {
   readonly kind: 'copy';
@@ -46,7 +46,7 @@ export class Appends {
   #ops: PendingOp[] = [];
   #failedOps: PendingOp[] = [];
   readonly #end: StoreEnd<PendingCopy | PendingExpiry | PendingOp>;
-  readonly #writer: OpWriter;
+  readonly #records: ReturnType<typeof ownOps>;
   #refused = 0;
 
   constructor(
@@ -55,7 +55,7 @@ export class Appends {
     private readonly context: ServiceContext,
   ) {
     this.#end = new StoreEnd(boot.end);
-    this.#writer = new OpWriter(boot.host);
+    this.#records = ownOps(boot.host);
   }
 
   get table(): StoreEnd<unknown>['table'] {
@@ -155,11 +155,12 @@ export class Appends {
   }
 
   #writeOp(op: PendingOp): boolean {
-    const size = this.#writer.sizeOf(op.half, op.reason);
+    const record = this.#records[op.reason];
+    const size = record.sizeFor(op.half);
     const row = this.#end.row(SystemTopic.TRANS_OP_HALF, 0);
     const at = row < 0 ? -1 : this.#end.reserve(size);
     if (at < 0) return false;
-    this.#writer.write(this.#end.bytes, at, op.half, op.reason, this.context.clock.wallMs());
+    record.write(this.#end.view, at, op.half, this.context.clock.wallMs());
     this.#end.commit(size, row, 1, op);
     return true;
   }

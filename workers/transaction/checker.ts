@@ -37,6 +37,8 @@ type Job = Generator<Pause, void>;
  */
 export class Checker implements Service {
   readonly calls: TransactionCalls;
+  /** Nothing of it is in such a hurry that dispatching, on a thread that they share, may not rest. */
+  readonly restMs = Infinity;
   readonly #watermarks: Watermarks;
   readonly #words: CheckWords;
   readonly #segments: Segments;

@@ -1,10 +1,8 @@
-import { SystemTopic } from '../../protocol/message/names.js';
-import { measure, recordBytes, withHostFlags, writeRecord } from '../../protocol/message/record.js';
+import { OP_PROPERTIES, OP_TAG_REMOVE, OpRecord } from '../../protocol/message/op-record.js';
+import { measure } from '../../protocol/message/record.js';
 import { propertyOf, PropertyName } from '../../protocol/message/properties.js';
 import type { TransactionBoot } from './contract.js';
 
-/** Every op is a removal: of the half from those that are open (4.9: TransactionalMessageUtil.REMOVETAG). */
-const TAG = 'd';
 /** The property by which this service knows its own ops, which say nothing about how a transaction ended; 4.9 does not look at it. */
 const OWN = 'TRAN_CHECK';
 
@@ -18,16 +16,14 @@ export interface Op {
   readonly own: boolean;
 }
 
-/** What ops hold that are not this service's own. */
-const PLAIN = propertiesText();
-
 /** Undefined when it is not one. */
 export function readOp(record: Buffer): Op | undefined {
   const { bodyAt, bodyBytes, propertiesAt } = measure(record, 0);
   const half = digits(record, bodyAt, bodyAt + bodyBytes);
   const properties = record.toString('latin1', propertiesAt);
-  if (half < 0 || (properties !== PLAIN && propertyOf(properties, PropertyName.TAGS) !== TAG)) return undefined;
-  return { half, own: properties !== PLAIN && propertyOf(properties, OWN) !== undefined };
+  if (half < 0 || (properties !== OP_PROPERTIES && propertyOf(properties, PropertyName.TAGS) !== OP_TAG_REMOVE))
+    return undefined;
+  return { half, own: properties !== OP_PROPERTIES && propertyOf(properties, OWN) !== undefined };
 }
 
 function digits(record: Buffer, start: number, end: number): number {
@@ -41,45 +37,8 @@ function digits(record: Buffer, start: number, end: number): number {
   return value;
 }
 
-/** Writes op records as 4.9 does, with a property of this service's behind the others (4.9: TransactionalMessageBridge). */
-export class OpWriter {
-  readonly topic = Buffer.from(SystemTopic.TRANS_OP_HALF);
-  readonly #host: TransactionBoot['host'];
-
-  constructor(host: TransactionBoot['host']) {
-    this.#host = host;
-  }
-
-  sizeOf(half: number, reason: OpReason): number {
-    const v6 = this.#host.address.length === 16;
-    const flags = withHostFlags(0, v6, v6);
-    return recordBytes(flags, String(half).length, this.topic.length, propertiesOf(reason).length);
-  }
-
-  write(target: Buffer, at: number, half: number, reason: OpReason, nowMs: number): void {
-    const { address, port } = this.#host;
-    writeRecord(target, at, {
-      topic: this.topic,
-      queueId: 0,
-      flag: 0,
-      sysFlag: 0,
-      bornTimestamp: nowMs,
-      bornAddress: address,
-      bornPort: port,
-      storeAddress: address,
-      storePort: port,
-      reconsumeTimes: 0,
-      preparedTransactionOffset: 0,
-      body: Buffer.from(String(half)),
-      properties: propertiesOf(reason),
-    });
-  }
-}
-
-function propertiesText(): string {
-  return `${PropertyName.WAIT_STORE_MSG_OK}\u0001true\u0002${PropertyName.TAGS}\u0001${TAG}`;
-}
-
-function propertiesOf(reason: OpReason): Buffer {
-  return Buffer.from(`${PLAIN}\u0002${OWN}\u0001${reason}`);
+/** The service's own ops, by why they are written. */
+export function ownOps({ address, port }: TransactionBoot['host']): Readonly<Record<OpReason, OpRecord>> {
+  const noting = (reason: OpReason): OpRecord => new OpRecord(address, port, `${OWN}\u0001${reason}`);
+  return { putBack: noting('putBack'), expired: noting('expired'), decided: noting('decided') };
 }

@@ -33,6 +33,7 @@ export class TransactionLoad {
   readonly bodies: Bodies;
   readonly problems: string[] = [];
   acked = 0;
+  #forgiving = false;
 
   constructor(
     readonly shape: TransactionShape,
@@ -52,6 +53,7 @@ export class TransactionLoad {
 
   /** Two instances of each group; they answer questions until the broker or they themselves are gone. */
   async connect(port: number): Promise<readonly TransactionProducer[][]> {
+    this.#forgiving = false;
     const instance = (group: string): Promise<TransactionProducer> => TransactionProducer.connect(port, this, group);
     return Promise.all(this.shape.groups.map((group) => Promise.all([instance(group), instance(group)])));
   }
@@ -72,9 +74,15 @@ export class TransactionLoad {
     await Promise.all(runs);
   }
 
+  /** Refusals of the connections that there are now do not matter any more. */
+  forgive(): void {
+    this.#forgiving = true;
+  }
+
   /** Only a broker that is about to stop may refuse. */
   refused(what: string, { code, remark }: Answer): void {
-    if (code !== ResponseCode.SERVICE_NOT_AVAILABLE) this.problems.push(`${what} was answered ${code}: ${remark}`);
+    if (!this.#forgiving && code !== ResponseCode.SERVICE_NOT_AVAILABLE)
+      this.problems.push(`${what} was answered ${code}: ${remark}`);
   }
 
   #next(): Transaction {

@@ -69,6 +69,29 @@ describe('property scan', () => {
     );
   });
 
+  it('finds what asks for a delivery time, keeps it, and tells it from what only looks alike', () => {
+    const scanner = new PropertyScan('C');
+    const timer = (text: string): unknown => {
+      scanner.scan(Buffer.from(text), 0, text.length);
+      return scanner.timer;
+    };
+    assert.deepEqual(timer('a\u0001b\u0002TIMER_DELAY_SEC\u00015\u0002TIMER_OUT_MS\u00017'), {
+      delaySec: '5',
+      out: '7',
+    });
+    assert.deepEqual(timer('TIMER_DELAY_MS\u00011\u0002TIMER_DELAY_MS\u00012'), { delayMs: '2' });
+    assert.deepEqual(timer('TIMER_DEL_UNIQKEY\u0001k\u0002TIMER_DELIVER_MS\u00019'), { cancel: 'k', deliverMs: '9' });
+    for (const text of [
+      '',
+      'TIMER_DELAY_SEX\u00011',
+      'XTIMER_DELAY_SEC\u00011',
+      'TIMER_DELAY_SEC\u0001',
+      'k\u0001TIMER_OUT_MS',
+    ])
+      assert.equal(timer(text), undefined, text);
+    assert.equal(scan('TIMER_DELAY_SEC\u00015').stored, 'TIMER_DELAY_SEC\u00015\u0002CLUSTER\u0001C');
+  });
+
   it('waits for the store unless told otherwise (4.9: Boolean#parseBoolean)', () => {
     for (const [text, waits] of [
       ['', true],

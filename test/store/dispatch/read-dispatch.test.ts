@@ -73,6 +73,18 @@ describe('readDispatch', () => {
     assert.equal(code('T', 'DELAY\u00013\u0002TAGS\u0001a'), 97n);
   });
 
+  it('takes the due time of a timer for the tags code of its topic only', () => {
+    const code = (topic: string, properties: string): bigint =>
+      tagsCode(read(testRecord({ topic, properties, physicalOffset: 0 })));
+    const [timer, due] = ['rmq_sys_wheel_timer', 1_700_000_123_456n];
+    assert.equal(code(timer, `TAGS\u0001a\u0002TIMER_OUT_MS\u0001${due}`), due);
+    assert.equal(code(timer, `TIMER_OUT_MS\u00015\u0002TIMER_OUT_MS\u0001${due}`), due, 'the last of two counts');
+    for (const bad of ['', 'soon', '-1', '1.5', '9'.repeat(17)])
+      assert.equal(code(timer, `TAGS\u0001a\u0002TIMER_OUT_MS\u0001${bad}`), 97n, bad);
+    assert.equal(code(timer, `TAGS\u0001a\u0002TIMER_OUT_MX\u0001${due}`), 97n);
+    assert.equal(code('T', `TAGS\u0001a\u0002TIMER_OUT_MS\u0001${due}`), 97n);
+  });
+
   it('moves with IPv6 hosts', () => {
     const v4 = testRecord({ physicalOffset: 0, properties: 'TAGS\u0001a', body: Buffer.from('xyz') });
     const v6 = Buffer.concat([

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 import type { AppendStatus, PendingAppend } from '../../../plugins/commitlog/contract.js';
 import { TimerWords } from '../../../kernel/ring/timer-words.js';
 import { TimerPlacement } from '../../../plugins/schedule/timers.js';
@@ -105,7 +105,7 @@ export class DelayScript {
   /** The network thread's turn, and what it begins then. */
   async #collect(): Promise<void> {
     this.scene.life.collect();
-    await setImmediate();
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   #send(): void {

@@ -154,9 +154,7 @@ describe('delivery of delayed messages', () => {
       world.settle();
     }
     world.scheduler.step();
-    const progress = [world.progress(1), world.progress(2)];
-    assert.equal(progress[0] + progress[1], 16);
-    assert.ok(Math.min(...progress) > 0, `one had no turn: ${progress.join(', ')}`);
+    assert.deepEqual([world.progress(1), world.progress(2)], [8, 8]);
   });
 
   it('hands nothing over while nothing may be stored', () => {

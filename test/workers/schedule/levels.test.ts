@@ -31,6 +31,7 @@ describe('delay levels', () => {
   it('want no turn while nothing waits, and hear what arrives', () => {
     using world = new ScheduleWorld([1000]);
     assert.ok(world.run() > 10_000);
+    assert.equal(world.scheduler.restMs, Infinity, 'dispatching may rest beside it');
     world.add(1, ['a']);
     assert.equal(world.run(), 1000);
   });
