@@ -18,7 +18,7 @@ const NAMES = ['dedicated', 'fused', 'paired', 'mine'];
 /** The threads of each beside main. */
 const THREADS: Readonly<Record<string, string[]>> = {
   dedicated: ['commitlog', 'flush', 'reput', 'schedule', 'transaction'],
-  fused: ['flush'],
+  fused: ['flush', 'background'],
   paired: ['writer', 'reader'],
   mine: ['log', 'flush', 'schedule', 'transaction'],
 };
