@@ -1,5 +1,5 @@
 import type { Op } from './op-record.js';
-import { OffsetSet } from './offset-set.js';
+import { RecentOffsets } from './recent-offsets.js';
 import { HalfState, OpenHalves, type HalfFacts } from './open-halves.js';
 
 /** 64 million halves. */
@@ -12,9 +12,9 @@ const DECIDED_CHUNKS_MAX = 2048;
 export class HalfLedger {
   readonly open = new OpenHalves();
   /** Halves that an op of a client's decision names, and the origins of those. */
-  readonly #decided = new OffsetSet(DECIDED_CHUNKS_MAX);
+  readonly #decided = new RecentOffsets(DECIDED_CHUNKS_MAX);
   /** Halves to come that an own op names. */
-  readonly #replaced = new OffsetSet();
+  readonly #replaced = new RecentOffsets();
   /** Decided by coordinates that have a copy in their place, perhaps: whose copy, their records tell. */
   #late: number[] = [];
   /** All halves below were added. */

@@ -1,7 +1,7 @@
 const CHUNK_BITS = 32_768;
 
 /** A set of queue offsets, which are dense: a bit each, in chunks. Beyond `chunksMax` the lowest are forgotten. */
-export class OffsetSet {
+export class RecentOffsets {
   readonly #chunks = new Map<number, Uint8Array>();
 
   constructor(private readonly chunksMax = Number.POSITIVE_INFINITY) {}
