@@ -60,7 +60,7 @@ export class CheckWords {
 
   readonly #words: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer) {
+  constructor(readonly memory: SharedArrayBuffer) {
     this.#words = new BigInt64Array(memory);
   }
 

@@ -7,7 +7,6 @@ import { Check } from './main.js';
 export const manifest: PluginManifest = {
   name: 'check',
   needs: ['transaction', 'commitlog', 'flush', 'reput', 'groups', 'offsets', 'topics', 'retention'],
-  services: ['transaction'],
   provides: [],
   setup(container) {
     const single = { lifecycle: Lifecycle.Singleton };

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../kernel/base/errors.js';
 import { inject, injectable } from '../../../kernel/container.js';
 import type { PluginMain } from '../../../kernel/plugin.js';
+import { QueueWord } from '../../../kernel/ring/queue-table.js';
 import { Watermark } from '../../../kernel/ring/watermarks.js';
 import { callsOf, ThreadHost, type Remote } from '../../../kernel/threads/contract.js';
 import type { RunningService } from '../../../kernel/threads/service.js';
@@ -31,6 +32,8 @@ const WINDOW_MAX = 1_000_000;
 @injectable()
 export class Check implements PluginMain {
   #service: RunningService | undefined;
+  /** The service starts when there is a half for it: its thread costs memory, and most brokers have none. */
+  #starting: Promise<void> | undefined;
   #words: CheckWords | undefined;
   #looking: NodeJS.Timeout | undefined;
   #scanning: NodeJS.Timeout | undefined;
@@ -56,10 +59,22 @@ export class Check implements PluginMain {
   ) {}
 
   async start(): Promise<void> {
-    const end = this.ends.memoryOf('transaction');
-    const words = CheckWords.allocate(this.#saved(SystemTopic.TRANS_HALF), this.#saved(SystemTopic.TRANS_OP_HALF));
-    this.#words = new CheckWords(words);
+    const [half, op] = [this.#saved(SystemTopic.TRANS_HALF), this.#saved(SystemTopic.TRANS_OP_HALF)];
+    this.#words = new CheckWords(CheckWords.allocate(half, op));
+    this.keepers.add('half messages', (offset) => this.#moveBelow(offset));
+    if (this.#isNeeded()) await this.#run();
+  }
+
+  /** There are halves that were not looked at. */
+  #isNeeded(): boolean {
+    const { queueTable } = this.state;
+    const row = queueTable.find(SystemTopic.TRANS_HALF, 0);
+    return row >= 0 && queueTable.get(row, QueueWord.next) > this.#words!.cursors.half;
+  }
+
+  async #run(): Promise<void> {
     const { options, state } = this;
+    const end = this.ends.memoryOf('transaction');
     const boot: TransactionBoot = {
       log: state.log,
       queueDir: state.paths.consumeQueue,
@@ -67,7 +82,7 @@ export class Check implements PluginMain {
       watermarks: state.watermarks.memory,
       queueTable: state.queueTable.memory,
       end,
-      words,
+      words: this.#words!.memory,
       host: { address: this.host.address, port: this.host.port },
       timeoutMs: options.transactionTimeOut,
       checkMax: options.transactionCheckMax,
@@ -76,7 +91,21 @@ export class Check implements PluginMain {
     };
     this.#service = await startTransaction(this.threads, boot);
     this.ends.serve(this.#service, end, () => this.#mail());
-    this.keepers.add('half messages', (offset) => this.#moveBelow(offset));
+  }
+
+  async #runWhenNeeded(): Promise<void> {
+    if (this.#service === undefined && this.#isNeeded()) this.#starting ??= this.#runLater();
+    await this.#starting;
+  }
+
+  async #runLater(): Promise<void> {
+    try {
+      await this.#run();
+    } catch (error) {
+      this.logger.error({ error: messageOf(error) }, 'the transaction check does not start; it is tried again');
+    } finally {
+      this.#starting = undefined;
+    }
   }
 
   open(): void {
@@ -92,6 +121,7 @@ export class Check implements PluginMain {
 
   /** Progress that is not synced is not kept. */
   async stop(): Promise<void> {
+    await this.#starting;
     if (this.#service === undefined) return;
     try {
       this.#noted = undefined;
@@ -125,6 +155,8 @@ export class Check implements PluginMain {
   async #scan(): Promise<void> {
     // What is asked about is stored before: that has to wait until the log takes messages.
     if (this.gate.readOnlyReason !== undefined) return;
+    await this.#runWhenNeeded();
+    if (this.#service === undefined) return;
     try {
       await this.#calls.scan(this.asking.liveGroups());
     } catch (error) {
@@ -133,6 +165,7 @@ export class Check implements PluginMain {
   }
 
   #look(): void {
+    void this.#runWhenNeeded();
     const { open } = this.#words!;
     const { transactionOpenMax } = this.options;
     this.halves.holdBack(
@@ -174,6 +207,8 @@ export class Check implements PluginMain {
   }
 
   async #moveBelow(offset: number): Promise<number> {
+    await this.#runWhenNeeded();
+    if (this.#service === undefined) return this.#isNeeded() ? 0 : offset;
     const reached = await this.#calls.moveBelow(offset);
     await this.flush.flushNow();
     return reached;

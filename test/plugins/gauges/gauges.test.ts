@@ -36,7 +36,10 @@ describe('gauges in runtime information (28)', () => {
     dedicated,
     shared: { ...dedicated, flush: 'writer', commitlog: 'writer', reput: 'main' },
   };
-  const threads = { dedicated: ['main', 'commitlog', 'flush', 'reput'], shared: ['main', 'writer'] };
+  const threads = {
+    dedicated: ['main', 'commitlog', 'flush', 'reput', 'schedule'],
+    shared: ['main', 'writer', 'schedule'],
+  };
 
   for (const name of ['dedicated', 'shared'] as const)
     it(`names the threads and counts the wake-ups of each (${name})`, async () => {
