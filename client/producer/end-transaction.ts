@@ -20,7 +20,7 @@ const FLAGS: Readonly<Record<TransactionState, number>> = {
   unknown: SysFlag.TRANSACTION_NOT,
 };
 
-/** The request that tells a broker how a transaction ended.. */
+/** The request that tells a broker how a transaction ended. */
 export function endCall(
   state: TransactionState,
   remark: string | undefined,
