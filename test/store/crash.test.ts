@@ -6,7 +6,7 @@ import { SeededRandom } from '../support/seeded-random.js';
 import { sized, wantedSeed } from '../support/size.js';
 
 const LIMIT_MS = sized(240_000, 7_200_000);
-const SEEDS = sized(2_000, 100_000);
+const SEEDS = sized(700, 100_000);
 /** Changing calls of the disk in a life that is cut at each of them, and how many such lives. */
 const CUTS = 500;
 const SCRIPTS = sized(1, 8);

@@ -16,7 +16,7 @@ import { SeededRandom } from '../support/seeded-random.js';
 import { sized, wantedSeed } from '../support/size.js';
 
 const LIMIT_MS = sized(240_000, 7_200_000);
-const CASES = sized(350, 5_000);
+const CASES = sized(200, 5_000);
 const paths = storePaths(STORE);
 const PAGE = 4096;
 

@@ -6,7 +6,7 @@ import { sized, wantedSeed } from '../support/size.js';
 
 const LIMIT_MS = sized(240_000, 7_200_000);
 /** Changing calls of a life that fail, one in each run. */
-const CALLS = sized(100, 700);
+const CALLS = sized(60, 700);
 const CODES = ['EIO', 'ENOSPC'] as const;
 
 /**
