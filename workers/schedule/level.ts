@@ -63,7 +63,9 @@ export class Level implements Source {
       if (!this.#units.point(this.#cursor, end)) return this.#cannotRead();
       this.#unreadable = false;
       const dueMs = this.#dueMs();
-      const waitMs = dueMs - nowMs;
+      let waitMs = dueMs - nowMs;
+      // It may have been stored since this step began: the clock that it is compared with must be later than its store time.
+      if (waitMs > this.#needs.delayMs) waitMs = dueMs - this.#needs.context.clock.wallMs();
       // 4.9: correctDeliverTimestamp: a due time further away than the level's delay comes from a clock that was set back.
       const isDue = waitMs <= 0 || waitMs > this.#needs.delayMs;
       if (!isDue && this.#units.physicalOffset >= this.#movedBelow) return waitMs;

@@ -75,6 +75,25 @@ describe('delay levels', () => {
     assert.deepEqual(world.bodies().sort(), ['long', 'short']);
   });
 
+  it('do not take for set back a clock that was read before the message was stored', () => {
+    using world = new ScheduleWorld([1000]);
+    world.clock.advance(24);
+    world.add(1, ['a']);
+    const clock = world.clock;
+    const ofNow = clock.wallMs.bind(clock);
+    // The step began 24 ms ago, and read the clock then.
+    let reads = 0;
+    clock.wallMs = () => ofNow() - (reads++ === 0 ? 24 : 0);
+    world.scheduler.step();
+    assert.ok(reads > 1, 'the clock was read again');
+    clock.wallMs = ofNow;
+    world.run();
+    assert.deepEqual(world.bodies(), []);
+    clock.advance(1000);
+    world.run();
+    assert.deepEqual(world.bodies(), ['a']);
+  });
+
   it('deliver at once what a clock that was set forward passed over', () => {
     using world = new ScheduleWorld([1000, 2 * HOUR]);
     world.add(1, ['short']);
